@@ -605,6 +605,28 @@ def pipeline_of_closures(v):
     return compose(*(steps[name] for name in ("shift", "scale", "root")))(2.0 + v[2] ** 2) * v[3]
 
 
+class Kernel:
+    bounds = (1e-5, 1e5)
+
+    def __init__(self, scale: Any, level: Any) -> None:
+        self.scale, self.level = scale, level
+
+    @property
+    def parameter_scale(self) -> Any:
+        return self.scale**2
+
+    @property
+    def parameter_level(self) -> Any:
+        return np.exp(self.level)
+
+
+@program
+def properties_by_their_names(v):
+    kernel = Kernel(v[0], v[1])
+    names = [name for name in dir(kernel) if name.startswith("parameter_")]
+    return sum((i + 1) * getattr(kernel, name) for i, name in enumerate(names)) * v[2]
+
+
 @program
 def memoised_recursion(v):
     @functools.lru_cache(maxsize=None)

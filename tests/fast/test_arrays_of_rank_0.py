@@ -66,6 +66,29 @@ def test_programs_that_read_arrays_of_rank_0(f, dtype):
         assert "fast tier" in str(ad.tier(of, x))
 
 
+def masked(x):
+    """A mask of rank 0 selects all or nothing, as SciPy's ``apply_where`` asks for one."""
+    a = np.asarray(np.sum(x**2))
+    big = a > 1.0
+    y = np.full_like(a, 0.5)
+    y[big] = np.exp(a[big])
+    y[~big] = a[~big] ** 3
+    return y[()] * 2 + np.sum(x[np.sum(x) > 0.0] ** 3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, -1.0])
+def test_masks_of_rank_0(scale):
+    tier.forget()
+    x, direction = np.array([0.7, 0.8]) * scale, np.array([1.0, -0.5])
+    found = ad.gradient(masked, x), ad.hvp(masked, x, direction)
+    assert ad.tier(masked, x).tier == "fast"
+    with generic_tier():
+        assert not difference(found, (ad.gradient(masked, x), ad.hvp(masked, x, direction)))
+    h = 1e-6
+    slope = (masked(x + h * direction) - masked(x - h * direction)) / (2 * h)
+    assert found[0][0] @ direction == pytest.approx(slope, rel=1e-6)
+
+
 def test_arguments_of_rank_0_are_for_the_generic_tier():
     report = ad.tier(lambda x: x * x, np.array(2.0))
     assert report.reason == "an array without elements, or of rank 0"

@@ -6,11 +6,15 @@ import math
 import sys
 from types import ModuleType
 
+import einops
 import numpy as np
 import pytest
 import scipy.interpolate as interpolate
 import scipy.stats as st
+import sympy
+from scipy import linalg
 from scipy.spatial.transform import Rotation
+from sklearn.gaussian_process import kernels
 
 import adjoint as ad
 from adjoint.api.program_choice import PULLBACK
@@ -252,3 +256,46 @@ def test_the_order_of_elements():
     for given, slope in ((x, 2.0), (x.T, 3.0), (np.asfortranarray(x), 3.0), (x, 2.0)):
         assert np.all(ad.gradient(f, given)[0] == slope)
     assert ad.tier(f, x).tier == "fast"
+
+
+# ---- einops, SymPy, kernels of scikit-learn ------------------------------------------------------
+
+A = np.random.default_rng(5).normal(size=(3, 4))
+_x, _y = sympy.symbols("x y")
+SMOOTH = sympy.lambdify((_x, _y), sympy.exp(-(_x**2)) * sympy.sin(_y) + _x * _y**3)
+PIECES = sympy.lambdify((_x, _y), sympy.Piecewise((_x**2 * _y, _x > 0), (sympy.sin(_x), True)))
+KERNEL = kernels.RBF([1.3, 1.1, 0.9, 0.7]) * kernels.DotProduct() + kernels.WhiteKernel(0.3)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda a: np.sum(einops.rearrange(a, "i j -> j i")[1] ** 3), A),
+        (lambda a: np.sum(einops.reduce(a, "i j -> j", "mean") ** 3), A),
+        (lambda a: np.sum(einops.repeat(a, "i j -> i k j", k=2) ** 3), A),
+        (lambda a: np.sum(einops.einsum(a, a, "i j, i k -> j k") ** 2), A),
+        (lambda a: np.sum(SMOOTH(a[0], a[1])), A),
+        (lambda a: np.sum(PIECES(a[0], a[1])), A),
+        (lambda v: SMOOTH(v[0], v[1]) * PIECES(v[1], v[0]), X),
+        (lambda theta: np.sum(np.sin(KERNEL.clone_with_theta(theta)(A))), KERNEL.theta),
+        (lambda a: st.pearsonr(a[0], a[1]).statistic, A),
+        (lambda v: np.sum(np.sin(linalg.toeplitz(v)) @ linalg.toeplitz(v, v[:3] ** 2)), X),
+        (lambda v: np.sum(np.sin(linalg.hankel(v)) @ linalg.hankel(v, v[:3] ** 2)), X),
+        (lambda v: np.sum(np.sin(linalg.circulant(v)) @ v) * np.array(v, order="C")[0], X),
+        (lambda v: st.tmean(v, (-2.0, 1.0)) + st.tvar(v, (-2.0, 1.0)), X),
+    ],
+    ids=(
+        "rearrange reduce repeat einsum sympy pieces numbers kernel pearsonr"
+        " toeplitz hankel circulant trimmed"
+    ).split(),
+)
+def test_functions_of_other_packages(f, x):
+    (found,) = ad.gradient(f, x)
+    ad.gradient(f, x)  # packages fill tables in the first call
+    assert ad.tier(f, x).tier == "fast", ad.tier(f, x)
+    assert np.allclose(found, ad.gradient(f, x)[0], rtol=1e-13)
+    with generic_tier():
+        assert np.allclose(found, ad.gradient(f, x)[0], rtol=1e-11, atol=1e-13)
+    direction, h = np.cos(np.arange(x.size)).reshape(x.shape), 1e-6
+    slope = (f(x + h * direction) - f(x - h * direction)) / (2 * h)
+    assert np.sum(found * direction) == pytest.approx(slope, rel=1e-5, abs=1e-8)

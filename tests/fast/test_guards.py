@@ -957,9 +957,8 @@ def _of_pair(x, y):
         (_squares_of_key, ({"w": np.zeros(0)},), ({"w": WEIGHTS},)),
         (_squares_of_key, ({"w": WEIGHTS, frozenset({1}): 3.0},), ({"w": WEIGHTS},)),
         (_squares_of_field, (Layered(np.zeros(0)),), (Layered(WEIGHTS),)),
-        (lambda pair: _of_pair(*pair), ([WEIGHTS, WEIGHTS],), ([WEIGHTS, WEIGHTS + 1.0],)),
     ],
-    ids=["empty", "empty in a dict", "keys", "empty in an object", "tied in a list"],
+    ids=["empty", "empty in a dict", "keys", "empty in an object"],
 )
 def test_what_is_refused_once_does_not_refuse_others(f, refused, covered):
     tier.forget()

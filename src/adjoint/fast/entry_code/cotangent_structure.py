@@ -41,6 +41,8 @@ def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
     """Return whether `_assembled` writes the whole cotangent of a source, zeros included."""
     if id(source) in at:
         return True
+    if (first := made.outside.twins.get(id(source))) is not None:
+        return _is_complete(made, first, at)
     sample = made.outside.samples.get(id(source))
     if sample is None or type(sample) is FunctionType:
         return False
@@ -85,6 +87,8 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     """Return the source of the cotangent of a source; ``None`` if there is no path."""
     if id(source) in at:
         return f"bars[{at[id(source)]}]"
+    if (first := made.outside.twins.get(id(source))) is not None:
+        return _assembled(made, first, at)
     inside = made.inside.get(id(source), ())
     if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
         raise NotCovered("the cotangent of a functools.partial")

@@ -208,8 +208,10 @@ def _resolved(
         return _call_partial(ev, f, args, keywords)
     if isinstance(f, functools.partial):
         raise NotCovered("a function that an operator has returned", ev.span)
-    folded = fold_known(f, args, keywords)
-    if folded is None and type(getattr(f, "__self__", None)) is str:
+    folded, own = fold_known(f, args, keywords), getattr(f, "__self__", None)
+    if type(own) is frozenset and f == own.__contains__:
+        return ev.call(Known(operator.contains), [Known(own), *args], keywords)
+    if folded is None and type(own) is str:
         folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded

@@ -153,6 +153,7 @@ class Draft(Aliases):
         self.cached: dict[Any, Abstract] = {}
         self.cached_states: dict[Any, list[Abstract]] = {}
         self.read_by_cached: set[Value] = set()
+        self.shared_results: dict[int, HeapObject] = {}
         self.choices: list[Any] = []
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}

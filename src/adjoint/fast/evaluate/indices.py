@@ -51,6 +51,21 @@ def is_fancy(ev: Evaluator, key: Abstract) -> bool:
     return isinstance(key, Value) and isinstance(ev.types[key], Array)
 
 
+def is_truth_value(ev: Evaluator, index: Abstract) -> bool:
+    """Return whether an index is a mask of rank 0: it selects all or nothing along a new axis."""
+    t = ev.types[index] if isinstance(index, Value) else None
+    if isinstance(t, Number):
+        return t.kinds == {np.bool_}
+    return isinstance(t, Array) and t.dtype == bool and not t.shape
+
+
+def along_new_axis(ev: Evaluator, a: Value, mask: Abstract) -> tuple[Value, Abstract]:
+    """Return ``a[None]``, and a mask of rank 1 for one of rank 0."""
+    whole = ev.call(Known(operator.getitem), [a, Known(None)], {})
+    assert isinstance(whole, Value)
+    return whole, ev.call(Known(np.reshape), [mask, Known((1,))], {})
+
+
 def index_operand(ev: Evaluator, index: Abstract) -> Any:
     if isinstance(index, Tuple):
         parts = [index_operand(ev, key) for key in index.items]

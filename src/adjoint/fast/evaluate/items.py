@@ -10,9 +10,11 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.indices import (
+    along_new_axis,
     index_operand,
     indexed_shape,
     is_fancy,
+    is_truth_value,
     keeps_array,
     keys_of,
     known_slice,
@@ -196,6 +198,8 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)
     index = with_arrays(ev, index)
+    if is_truth_value(ev, index):
+        return _of_array(ev, *along_new_axis(ev, a, index))
     keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
     operand = index_operand(ev, index)

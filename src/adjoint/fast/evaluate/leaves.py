@@ -9,6 +9,9 @@ from adjoint.fast.evaluate.values import Source
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
+LONG = 17
+"""Length from which a list of numbers is one value, not read number by number."""
+
 
 @node
 class Guard:
@@ -48,3 +51,19 @@ def is_of_method(source: Source) -> bool:
     while above is not None and above.kind not in ("class attribute", "underlying"):
         above = above.parent
     return above is not None
+
+
+def is_within(source: Source, other: Source) -> bool:
+    """Return whether a source is a part of another."""
+    at: Source | None = source
+    while at is not None and at is not other:
+        at = at.parent
+    return at is not None
+
+
+def is_row(value: list[Any], is_wanted: bool) -> bool:
+    """Return whether a list is one value of the program: long, and of numbers."""
+    if len(value) < LONG:
+        return False
+    kinds = {*map(type, value)}
+    return kinds in ({float}, {complex}) or (kinds <= {float, int} and not is_wanted)

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Leaf, is_of_method, name_of
+from adjoint.fast.evaluate.leaves import Leaf, is_of_method, is_row, is_within, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_key,
@@ -60,8 +60,6 @@ MOST_SOURCES = 600
 """Greatest number of sources: for larger structures, specialising takes longer than it saves."""
 
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
-LONG = 17
-"""Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 
 _OF_CLASSES: Any = type.__eq__
@@ -81,6 +79,10 @@ class Outside(Guards):
     """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of the value of a source is wanted."""
+    shows_twins: bool = False
+    """Whether an object at two places shows its cotangent at both."""
+    twins: dict[int, Source] = field(default_factory=dict)
+    """The first place of such an object, by the identity of the other source."""
     may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
     """Whether the program may write to an array, or to a container, from outside."""
     is_run_once: bool = False
@@ -224,7 +226,7 @@ class Outside(Guards):
 
     def _container(self, source: Source, value: Any) -> Abstract:
         kind = type(value)
-        if kind is list and self._is_row(source, value):
+        if kind is list and self.rows and is_row(value, self.is_wanted(source)):
             return self._row(source, value)
         if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
@@ -246,15 +248,6 @@ class Outside(Guards):
         if names is not None and self.adopt is not None:
             return self.adopt(source, value, names)
         return External(source, value)
-
-    def _is_row(self, source: Source, value: list[Any]) -> bool:
-        """Return whether a list is one value of the program: long, and of numbers."""
-        if not self.rows or len(value) < LONG:
-            return False
-        kinds = {*map(type, value)}
-        return kinds in ({float}, {complex}) or (
-            kinds <= {float, int} and not self.is_wanted(source)
-        )
 
     def _row(self, source: Source, value: list[Any]) -> Value:
         self._demand_once(source, value)
@@ -297,13 +290,22 @@ class Outside(Guards):
         return leaf.value
 
     def _twin_leaf(self, source: Source, value: Any) -> Value | None:
-        """Return the value of an array that was read at another place, if neither has a cotangent,
-        which the other would show, too."""
+        """Return the value of an array that was read at another place."""
         first = self._ids.get((source.argument, id(value)))
-        if first is None or self.is_wanted(source) or self.is_wanted(first):
+        if first is None or not self._may_share(source, first):
             return None
         self.guard(source, "same", first)
         return next(leaf.value for leaf in self.leaves if leaf.source is first)
+
+    def _may_share(self, source: Source, first: Source) -> bool:
+        """Return whether an object at `source` may be that at `first`; note what shows a
+        cotangent."""
+        if not (self.is_wanted(source) or self.is_wanted(first)):
+            return True
+        if self.shows_twins and all(x.source is not first for x in self.adopted):
+            self.twins[id(source)] = first
+            return True
+        return False
 
     def _is_option(self, source: Source, value: Any) -> bool:
         """Return whether a value is an integer default of a function that is defined once: an axis
@@ -320,17 +322,13 @@ class Outside(Guards):
         self._ids[place] = source
 
     def _known_twin(self, source: Source, value: Any) -> Abstract | None:
-        """Return an object that was read at another place. If it may have a cotangent, only one
-        that this place is within: the cotangent then is at the other place."""
+        """Return an object that was read at another place. The cotangent of one that this place is
+        within is at the other place."""
         first = self._ids.get((source.argument, id(value)))
         if first is None:
             return None
-        if self.is_wanted(source) or self.is_wanted(first):
-            above = source.parent
-            while above is not None and above is not first:
-                above = above.parent
-            if above is None:
-                return None
+        if not is_within(source, first) and not self._may_share(source, first):
+            return None
         self.guard(source, "same", first)
         owned = (x.ref for x in self.adopted if x.source is first)
         return next(owned, External(first, value))

@@ -120,3 +120,31 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     columns = np.reshape(b, (len(b), 1)) if np.ndim(b) == 1 else b
     x = banded_solution(ab, columns, lower, upper, check_finite)
     return np.reshape(x, np.shape(b)) if np.ndim(b) == 1 else x
+
+
+# ---- matrices of constant diagonals --------------------------------------------------------------
+
+
+@definition(linalg.toeplitz)
+def toeplitz(c, r=None):
+    if np.ndim(c) != 1 or (r is not None and np.ndim(r) != 1):
+        raise ValueError("several matrices")
+    row = np.conj(c) if r is None else r
+    values = np.concatenate([c[::-1], row[1:]])
+    return values[len(c) - 1 - np.arange(len(c))[:, None] + np.arange(len(row))]
+
+
+@definition(linalg.hankel)
+def hankel(c, r=None):
+    if np.ndim(c) != 1 or (r is not None and np.ndim(r) != 1):
+        raise ValueError("several matrices")
+    row = np.zeros_like(c) if r is None else r
+    return np.concatenate([c, row[1:]])[np.arange(len(c))[:, None] + np.arange(len(row))]
+
+
+@definition(linalg.circulant)
+def circulant(c):
+    if np.ndim(c) != 1:
+        raise ValueError("several matrices")
+    places = np.arange(len(c))
+    return c[(places[:, None] - places) % len(c)]

@@ -89,6 +89,7 @@ class Stored:
     owner: Owner
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], NotCoveredKind] = field(default_factory=dict)
+    tried_again: set[tuple[Any, ...]] = field(default_factory=set)
     takes_apart: bool = True
     is_plain: bool = True
     """Whether the next programs compute with numbers of Python where they can."""
@@ -113,6 +114,17 @@ class Stored:
         if found is not None and any(len(observed[code]) > n for code, n in found.awaits):
             del self.refused[kinds]
             return None
+        if found is not None and kinds not in self.tried_again and _is_elsewhere(f, found):
+            self.tried_again.add(kinds)
+            del self.refused[kinds]
+            return None
         if found is None and len(self.refused) >= MOST_NOT_COVERED:
             return next(reversed(self.refused.values()))
         return found
+
+
+def _is_elsewhere(f: Any, reason: NotCoveredKind) -> bool:
+    """Return whether a call is not covered because of code in another file: it may have filled a
+    table of its own in the meantime."""
+    code = getattr(f, "__code__", None)
+    return code is not None and reason.filename not in (None, code.co_filename)

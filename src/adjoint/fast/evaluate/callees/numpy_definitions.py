@@ -295,7 +295,7 @@ def _select(condlist, choicelist, default=0):
         raise ValueError("list of cases must be same length as list of conditions")
     y = default
     for i in range(len(condlist) - 1, -1, -1):
-        if condlist[i].dtype != bool:
+        if np.asarray(condlist[i]).dtype != bool:
             raise TypeError("a condition that is not of truth values")
         y = np.where(condlist[i], choicelist[i], y)
     return y
@@ -413,3 +413,14 @@ if hasattr(np, "cumulative_prod"):
                 raise ValueError("no first factor")
             y = np.concatenate([np.ones_like(y[:1]), y])
         return np.moveaxis(y, 0, axis)
+
+
+if hasattr(np, "vecdot"):
+
+    @definition(np.vecdot)
+    def _vecdot(x1, x2, /, *, axis=-1):
+        if np.ndim(x1) != np.ndim(x2) and axis >= 0:
+            raise ValueError("axes that are not one")
+        if np.shape(x1)[axis] != np.shape(x2)[axis]:
+            raise ValueError("lengths that differ")
+        return np.sum(np.conj(x1) * x2, axis=axis)

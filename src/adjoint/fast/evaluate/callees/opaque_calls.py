@@ -59,8 +59,8 @@ from adjoint.runtime.dispatch.observed_results import MOST, ask
 
 
 _OF_OUTSIDE = (
-    "leaves guards sources fixed adopted row_lengths compiled made shown_members samples _cells"
-    " _read _roots _symbols _ids _relied _fields _kinds"
+    "leaves guards sources fixed adopted row_lengths compiled made shown_members samples twins"
+    " _cells _read _roots _symbols _ids _relied _fields _kinds"
 ).split()
 """The fields of `Outside` that grow when values are read."""
 

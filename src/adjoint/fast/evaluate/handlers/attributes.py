@@ -17,13 +17,18 @@ from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.leaves import LONG
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import derived_instance
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.objects.number_keys import tabled
-from adjoint.fast.evaluate.outside_values import LONG
 from adjoint.fast.evaluate.parts_of_numbers import part_of
-from adjoint.fast.evaluate.plain_classes import changed_by, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    changed_by,
+    has_own,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -74,6 +79,16 @@ def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = Non
 @handler(vars)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     return attribute(ev, a, "__dict__")
+
+
+@handler(dir)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    cls = ev.class_of(a)
+    if cls is None or not is_plain_object(cls) or has_own(cls, "__dir__"):
+        raise NotCovered("a call of dir", ev.span)
+    fields = ev.keys(attribute(ev, a, "__dict__"))
+    ev.outside.rely_on(cls)
+    return ev.allocate(ListOf(tuple(map(Known, sorted({*dir(cls), *(fields or ())})))))
 
 
 @handler(setattr)

@@ -2,7 +2,7 @@
 
 A differentiated call has caches of its own, empty at first. In a program, a call with the operands
 of an earlier one that certainly ran is its result. Any other call evaluates the function again,
-which gives the same, because it must neither read nor return what may change, nor change anything.
+which gives the same, because it neither reads nor returns what changes, nor changes anything.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.plain_classes import has_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
     Closure,
     External,
     Flag,
+    Instance,
     Known,
     ListOf,
     Partial,
@@ -78,12 +80,16 @@ def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstrac
     if key not in ev.cached and any(_may_equal(key, other) for other in ev.cached):
         raise NotCovered("a cached function of equal constants of different types", ev.span)
     for x in (*args, *keywords.values()):
-        _demand_fixed(ev, x)
+        held = ev.held(x)
+        if isinstance(held, Instance) and not has_own(held.cls, "__hash__"):
+            _note_shared(ev, x)
+        else:
+            _demand_fixed(ev, x)
     if key not in ev.cached:
         heap, written = ev.heap, set(ev.written)
         before = dict(heap)
         found = ev.call(f, args, keywords)
-        _demand_fixed(ev, found)
+        _note_shared(ev, found)
         if ev.written - written or any(ev.heap.get(at) is not x for at, x in before.items()):
             raise NotCovered("a cached function that changes something", ev.span)
         ev.cached[key] = found
@@ -165,6 +171,20 @@ def _demand_fixed(ev: Evaluator, x: Abstract) -> None:
         raise NotCovered("a cached function of or with other things than numbers", ev.span)
 
 
+def _note_shared(ev: Evaluator, x: Abstract) -> None:
+    """Note the containers and objects in what a cached function takes or returns, which all calls
+    share."""
+    if isinstance(x, Tuple):
+        for item in x.items:
+            _note_shared(ev, item)
+    elif not isinstance(x, Ref):
+        _demand_fixed(ev, x)
+    elif x.address not in ev.shared_results:
+        held = ev.shared_results[x.address] = ev.heap[x.address]
+        for item in getattr(held, "items", ()):
+            _note_shared(ev, item)
+
+
 def _read_by(ev: Evaluator, f: Abstract, found: list[Abstract], seen: set[int]) -> None:
     """Append what a function has captured of the variables of the program."""
     if isinstance(f, Partial):
@@ -184,6 +204,8 @@ def _read_by(ev: Evaluator, f: Abstract, found: list[Abstract], seen: set[int]) 
 
 
 def demand_unwritten(ev: Evaluator) -> None:
-    """Refuse programs that write to an array which a cached function reads."""
+    """Refuse programs that write to what a cached function reads or returns."""
     if any(not ev.aliased_by(x).isdisjoint(ev.written) for x in ev.read_by_cached):
         raise NotCovered("a cached function that reads what has changed")
+    if any(ev.heap.get(at, x) is not x for at, x in ev.shared_results.items()):
+        raise NotCovered("a write to what a cached function takes or returns")

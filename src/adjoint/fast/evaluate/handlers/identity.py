@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,19 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_enumeration
 from adjoint.fast.evaluate.types import Array, Number, number
-from adjoint.fast.evaluate.values import Abstract, Bound, Closure, External, Known, Partial, Ref
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Known,
+    Partial,
+    Ref,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Const, Value
+from adjoint.primal.packages import is_of_a_library
 
 
 @handler(operator.is_)
@@ -88,16 +99,30 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         return a.source is b.source
     if isinstance(a, Value) and isinstance(b, Value):
         return _are_one_array(ev, a, b)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and _are_one_tuple(ev, a, b):
+        return True
     if {type(a), type(b)} in ({Ref, External}, {Ref, Known}):
         return False  # the program has made the one, and not the other
     raise NotCovered("a test of identity", ev.span)
 
 
+def _is_in_library(ev: Evaluator) -> bool:
+    """Return whether code of a library runs."""
+    return bool(ev.frames) and is_of_a_library(ev.frames[-1].namespace.get("__name__"))
+
+
+def _are_one_tuple(ev: Evaluator, a: Tuple, b: Tuple) -> bool:
+    """Return whether two tuples are one object; containers of a library do not tell those of one
+    content apart."""
+    is_same = a.kind is b.kind and len(a.items) == len(b.items) and _is_in_library(ev)
+    return a is b or (is_same and all(map(partial(_identical, ev), a.items, b.items)))
+
+
 def _are_one_array(ev: Evaluator, a: Value, b: Value) -> bool:
     """Return whether two arrays from outside are one object, as they are at specialisation."""
     one, other = (next((x for x in ev.outside.leaves if x.value is y), None) for y in (a, b))
-    if a is b and isinstance(ev.types[a], Array):
-        return True
+    if a is b and (isinstance(ev.types[a], Array) or _is_in_library(ev)):
+        return True  # libraries ask whether a number is handed on as it is
     if one is None or other is None or not all(isinstance(ev.types[x], Array) for x in (a, b)):
         raise NotCovered("a test of identity", ev.span)
     if one.sample is other.sample:

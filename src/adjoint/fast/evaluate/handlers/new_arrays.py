@@ -41,8 +41,12 @@ def _(
     dtype: Abstract = Known(None),
     *,
     copy: Abstract = Known(True),
+    order: Abstract = Known("K"),
     ndmin: Abstract = Known(0),
 ) -> Abstract:
+    is_copied = isinstance(copy, Known) and copy.value is True
+    if not isinstance(order, Known) or order.value not in (("K", "A", "C") if is_copied else "K"):
+        raise NotCovered("an array of another order in memory", ev.span)
     if not isinstance(ndmin, Known) or type(ndmin.value) is not int:
         raise NotCovered("an array of a rank that is not known", ev.span)
     made = _array(ev, a, dtype, copy)
@@ -257,7 +261,7 @@ def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstrac
 def _is_array_or_number(ev: Evaluator, x: Abstract) -> bool:
     if isinstance(x, Value):
         return isinstance(ev.types[x], Array | Number)
-    return isinstance(x, Known) and type(x.value) in (float, int)
+    return isinstance(x, Known) and type(x.value) in (float, int, bool)
 
 
 def _several(ev: Evaluator, found: tuple[Any, ...]) -> Abstract:

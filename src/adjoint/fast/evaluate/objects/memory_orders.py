@@ -8,6 +8,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import Abstract
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
 
 
 def is_contiguous(x: Any) -> bool:
@@ -44,8 +45,10 @@ _ORDERS = {
 
 def flag(ev: Evaluator, a: Abstract, name: str) -> bool:
     """Return ``a.flags.name``."""
-    if name == "writeable" and a in ev.fresh:
-        return True
+    if name == "writeable" and isinstance(a, Value):
+        a = ev.owners(a)[-1]  # views that may be written to if their array may
+        if a in ev.fresh:
+            return True
     if name not in _ORDERS:
         raise NotCovered(f"the flag {name!r} of an array", ev.span)
     return order_of(ev, a, _ORDERS[name])

@@ -16,7 +16,14 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
-from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy, keys_of
+from adjoint.fast.evaluate.indices import (
+    along_new_axis,
+    index_operand,
+    indexed_shape,
+    is_fancy,
+    is_truth_value,
+    keys_of,
+)
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, has_complex, is_inexact, type_of
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, SliceOf, Tuple
@@ -75,9 +82,11 @@ def _share(ev: Evaluator, a: Value, value: Operand) -> bool:
 
 
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
+    index = with_arrays(ev, index)
+    if is_truth_value(ev, index):
+        a, index = along_new_axis(ev, a, index)
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    index = with_arrays(ev, index)
     shape = indexed_shape(ev, t, keys_of(index))
     if isinstance(value, Value) and _share(ev, a, value):
         _demand_order(ev, a, index, shape, value)
@@ -126,9 +135,11 @@ def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abst
     """Write ``np.add.at(a, index, value)``."""
     if not isinstance(a, Value):
         raise NotCovered("a write to something else than an array", ev.span)
+    index = with_arrays(ev, index)
+    if is_truth_value(ev, index):
+        a, index = along_new_axis(ev, a, index)
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    index = with_arrays(ev, index)
     shape = indexed_shape(ev, t, keys_of(index))
     of_value = ev.types[given] if isinstance(given, Value) else None
     if isinstance(of_value, Array) and len(of_value.shape) > len(shape):
