@@ -69,6 +69,39 @@ def test_captured_objects_show_it_too():
         assert not difference(found, (y, back(1.5)))
 
 
+class Network:
+    """Holds its weights by name, and once more in containers that the loss does not read."""
+
+    def __init__(self, w, b, unused):
+        self.w, self.b, self.unused = w, b, unused
+        self.weights = [w, b, unused]
+        self.by_layer = {"first": {"w": w}, "scale": 2.0}
+
+    def loss(self):
+        return np.sum(np.tanh(X @ self.w + self.b) ** 2)
+
+
+def of_network(network):
+    return network.loss()
+
+
+def test_places_that_are_not_read_show_it_too():
+    tier.forget()
+    rng = np.random.default_rng(3)
+    w, b, unused = rng.normal(size=(2, 3)), rng.normal(size=3), np.ones(2)
+    tied = Network(w, b, unused)
+    (bar,) = ad.gradient(of_network, tied)
+    assert ad.tier(of_network, tied).tier == "fast"
+    assert np.array_equal(bar.weights[0], bar.w) and np.array_equal(bar.weights[1], bar.b)
+    assert np.array_equal(bar.by_layer["first"]["w"], bar.w) and not np.any(bar.weights[2])
+    apart = Network(w, b, unused)
+    apart.weights[0] = w.copy()
+    for network in (tied, apart, tied):
+        found = ad.gradient(of_network, network)
+        with generic_tier():
+            assert not difference(found, ad.gradient(of_network, network))
+
+
 @pytest.mark.parametrize("tie", [True, False])
 def test_a_program_is_for_objects_that_are_shared_alike(tie):
     tier.forget()

@@ -15,6 +15,7 @@ from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
+from adjoint.fast.entry_code.unread_inputs import read_ties
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
@@ -40,9 +41,12 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
     outside, wanted = program.outside, program.wanted
     if mode.has_tangents:
         return tangent_entry(program, count, mode)
+    roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
+    for root in roots:
+        if any(leaf.source.argument == root for leaf in wanted):
+            read_ties(outside, root)
     made = Reading(outside)
     made.read_all()
-    roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
     for root in roots:
         made.distinct(root, wanted)
     ties = " or ".join(test for root in roots for test in made.ties(root))

@@ -1,7 +1,7 @@
 """Parts of the arguments that the program does not read (they may alias parts that it does).
 
 An object that occurs twice in one argument shows its whole cotangent at both places, even if the
-function reads only one of them. Such calls are left to the generic tier.
+function reads only one of them: the entry then reads both.
 """
 
 from __future__ import annotations
@@ -85,6 +85,39 @@ def unread(
         if source.parent is None and source.argument == argument:
             look(source, (), source.kind != "object")
     return places, held
+
+
+def read_ties(outside: Outside, argument: int | None) -> None:
+    """Read the unread places of an argument that hold an object which is read at another place."""
+    samples = outside.samples
+    count = -1
+    while count != len(outside.sources):  # what is read holds further places
+        count = len(outside.sources)
+        inside: dict[int, list[Source]] = {}
+        for source in outside.sources:
+            inside.setdefault(id(source.parent), []).append(source)
+        places, held = unread(outside, inside, argument)
+        leaves = {id(leaf.source): leaf.sample for leaf in outside.leaves}
+        objects = [(leaves | samples)[id(source)] for source in held]
+        for place in places:
+            owner = samples[id(place.owner)]
+            within = [samples[id(source)] for source in place.within]
+            for key in place.keys:
+                if holds_one([object_at(owner, key)], objects, within):
+                    _read_at(outside, place.owner, owner, key)
+
+
+def _read_at(outside: Outside, source: Source, owner: Any, key: Any) -> None:
+    """Read a place of a container, an object or a function."""
+    kind = "attribute"
+    if isinstance(owner, list | tuple | dict):
+        kind = "item"
+    elif type(owner) is FunctionType:
+        kind = "cell"
+    else:
+        outside.rely_on_field(type(owner), key)
+    found = object_at(owner, key)
+    outside.read(source, kind, key, found.cell_contents if kind == "cell" else found)
 
 
 def keys_of(sample: Any) -> Iterable[Any]:

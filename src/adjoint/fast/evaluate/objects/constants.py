@@ -19,7 +19,7 @@ _KINDS = (
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     np.finfo: frozenset(_LIMITS.split()),
     np.iinfo: frozenset(_LIMITS.split()),
-    np.dtype: frozenset("char name num str names".split()),
+    np.dtype: frozenset("char metadata name num str names".split()),
     Field: frozenset("name type init repr compare kw_only".split()),
     slice: frozenset("start stop step".split()),
     Parameter: frozenset(["name", "kind", *_KINDS]),
