@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,20 @@ def test_each_place_of_an_object_shows_its_cotangent():
         assert np.allclose(found, v_bar, rtol=1e-14)
     with generic_tier():
         assert not difference((bar,), ad.gradient(of_method, model))
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+
+def test_numbers_of_a_tuple_are_variables_of_each_place():
+    pair = Pair(0.5, 0.7)
+
+    def f(pairs):
+        return pairs[0].first ** 2 + 2.0 * pairs[1].first + pairs[0].second * pairs[1].second
+
+    assert ad.gradient(f, [pair, pair]) == ([Pair(1.0, 0.7), Pair(2.0, 0.7)],)
 
 
 def test_captured_objects_show_it_too():

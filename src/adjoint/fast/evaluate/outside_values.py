@@ -292,17 +292,21 @@ class Outside(Guards):
     def _twin_leaf(self, source: Source, value: Any) -> Value | None:
         """Return the value of an array that was read at another place."""
         first = self._ids.get((source.argument, id(value)))
-        if first is None or not self._may_share(source, first):
+        if first is None or not self._may_share(source, first, value):
             return None
         self.guard(source, "same", first)
         return next(leaf.value for leaf in self.leaves if leaf.source is first)
 
-    def _may_share(self, source: Source, first: Source) -> bool:
-        """Return whether an object at `source` may be that at `first`; note what shows a
-        cotangent."""
+    def _may_share(self, source: Source, first: Source, value: Any) -> bool:
+        """Return whether an object at `source` may be that at `first`; note what shows a cotangent:
+        no tuple does, whose numbers are variables of their own at each place."""
         if not (self.is_wanted(source) or self.is_wanted(first)):
             return True
-        if self.shows_twins and all(x.source is not first for x in self.adopted):
+        if (
+            self.shows_twins
+            and not isinstance(value, tuple)
+            and all(x.source is not first for x in self.adopted)
+        ):
             self.twins[id(source)] = first
             return True
         return False
@@ -327,7 +331,7 @@ class Outside(Guards):
         first = self._ids.get((source.argument, id(value)))
         if first is None:
             return None
-        if not is_within(source, first) and not self._may_share(source, first):
+        if not is_within(source, first) and not self._may_share(source, first, value):
             return None
         self.guard(source, "same", first)
         owned = (x.ref for x in self.adopted if x.source is first)
