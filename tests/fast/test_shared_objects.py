@@ -73,7 +73,7 @@ def test_numbers_of_a_tuple_are_variables_of_each_place():
     def f(pairs):
         return pairs[0].first ** 2 + 2.0 * pairs[1].first + pairs[0].second * pairs[1].second
 
-    assert ad.gradient(f, [pair, pair]) == ([Pair(1.0, 0.7), Pair(2.0, 0.7)],)
+    assert ad.gradient(f, (pair, pair)) == ((Pair(1.0, 0.7), Pair(2.0, 0.7)),)
 
 
 def test_captured_objects_show_it_too():
