@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from adjoint.fast.single_assignment.walk import walk, with_blocks
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack
 
 
-class Composite(ABC):
+class Composite:
     """The callee of an operation that stands for a program, and whose derivatives are known as a
     whole.
 

@@ -147,11 +147,10 @@ class InferringDraft(Draft):
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""
         found = self.negated.get(x)
-        if found is None or not (self.aliased_by(x) | self.aliased_by(found)).isdisjoint(
-            self.written
-        ):
-            return None
-        return found
+        if found is None or not self.written:
+            return found
+        aliased = self.aliased_by(x) | self.aliased_by(found)
+        return found if aliased.isdisjoint(self.written) else None
 
     def known_type(self, f: Any, operands: Sequence[Operand]) -> Type | None:
         """Return the type of an array that a function of each element makes, if the types of the

@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.types import Array, Number, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.differentiate import is_rounded
-from adjoint.fast.single_assignment.walk import carried_values
+from adjoint.fast.single_assignment.walk import Carried, carried_values
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -61,6 +61,8 @@ class Activity:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
+        self._may_change = False
+        """Whether a value may become active after an operation that reads it."""
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -68,8 +70,9 @@ class Activity:
     def find_all(self, block: Block) -> None:
         """Add dependent values until nothing changes: a write may make a value active that was read
         before."""
+        self._find(block)
         before: Any = None
-        while before != (before := self._count()):
+        while self._may_change and before != (before := self._count()):
             self._find(block)
 
     def _count(self) -> tuple[int, ...]:
@@ -139,12 +142,20 @@ class Activity:
             self.tapes.setdefault(op.result, [])
         elif f is runtime.push:
             self._push(op)
-        elif f in EFFECTS and any(map(self.is_active, op.operands[1:])):
+        elif f in EFFECTS and self._reads_active(op.operands[1:]):
+            self._may_change = True
             for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
                 self._mark(x)
-        if op.result is not None and any(map(self.is_active, carriers(op))):
-            if not self.is_rounded(op):
+        if op.result is not None and (op.keywords or self._reads_active(op.operands)):
+            if self._reads_active(carriers(op)) and not self.is_rounded(op):
                 self._mark(op.result)
+
+    def _reads_active(self, operands: Iterable[Operand]) -> bool:
+        """Return whether one of the operands carries a tangent."""
+        for x in operands:  # faster than `any`
+            if type(x) is Value and x in self.active:
+                return True
+        return False
 
     def is_rounded(self, op: Call) -> bool:
         """Return whether the operands of a call that carry tangents are rounded to integers."""
@@ -167,15 +178,24 @@ class Activity:
                     self._mark(column.value)
             elif self.tapes[column.tape]:
                 self._bind(column.value, self._pushed[column.tape][column.place])
-        before: Any = None
-        while before != (before := self._count()):
-            for values, made_of in carried_values(op):
-                for value in values:
-                    for x in made_of:
-                        self._bind(value, x)
+        carried = carried_values(op)
+        self._bind_carried(carried)
+        is_settled = False
+        while not is_settled:
+            before = self._count()
             if op.test is not None:
                 self._find(op.test)
             self._find(op.body)
+            if not self._may_change:  # only the carried values may ask for another pass
+                before = self._count()
+            self._bind_carried(carried)
+            is_settled = before == self._count()
+
+    def _bind_carried(self, carried: Carried) -> None:
+        for values, made_of in carried:
+            for value in values:
+                for x in made_of:
+                    self._bind(value, x)
 
     # ---- loops -----------------------------------------------------------------------------------
 

@@ -97,8 +97,11 @@ class ForwardSweep(TangentValues):
             if any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
-            with self.in_precision_of(op):
+            self.is_exact = self.has_low(op)
+            try:
                 found = tangent(self, op)
+            finally:
+                self.is_exact = False
             dot = self._separate(self.settle(found, y), op, place)
         self._bind(y, dot)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,8 @@ class TangentValues:
         Whether no sweep goes through the tangents: rules may be called for them.
     has_opaque_rules
         Whether rules that are not inlined may be differentiated by the interpreter.
+    is_exact
+        Whether `of` converts tangents to the classes of their primals.
     """
 
     def __init__(
@@ -63,22 +64,20 @@ class TangentValues:
         self.has_opaque_rules = has_opaque_rules
         self.activity: Activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
-        self._is_exact = False
+        self.is_exact = False
 
     def of(self, x: Operand) -> Operand | None:
         """Return the tangent of an operand; ``None`` if it carries none."""
         dot = self.dots.get(x) if type(x) is Value else None
-        return dot if dot is None or not self._is_exact else self._exact(dot, x)  # type: ignore[arg-type]
+        return dot if dot is None or not self.is_exact else self._exact(dot, x)  # type: ignore[arg-type]
 
-    @contextmanager
-    def in_precision_of(self, op: Call) -> Iterator[None]:
-        """In this context, `of` converts tangents to the classes of their primals if an operand of
-        `op` has less than double precision: beside it, a Python number would take that."""
-        self._is_exact = any(_is_low(operand_type(self.ev, x)) for x in op.operands)
-        try:
-            yield
-        finally:
-            self._is_exact = False
+    def has_low(self, op: Call) -> bool:
+        """Return whether an operand of `op` has less than double precision: beside it, a tangent
+        that is a Python number would take that."""
+        for x in op.operands:  # a generator would cost more
+            if _is_low(operand_type(self.ev, x)):
+                return True
+        return False
 
     def _exact(self, dot: Operand, x: Value) -> Operand:
         """Convert the tangent of a NumPy number to the class of the number."""

@@ -47,11 +47,19 @@ def free_values(block: Block) -> list[Value]:
 def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> None:
     defined.update(block.parameters)
     for op in block.ops:
-        found.update((x, None) for x in operands(op) if isinstance(x, Value))
+        for x in operands(op):
+            if type(x) is Value:
+                found[x] = None
+        if type(op) is Call:
+            if op.result is not None:
+                defined.add(op.result)
+            continue
         defined.update(results(op))
         for inner in blocks(op):
             _collect(inner, defined, found)
-    found.update((x, None) for x in block.results or () if isinstance(x, Value))
+    for x in block.results or ():
+        if type(x) is Value:
+            found[x] = None
 
 
 def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
@@ -60,7 +68,7 @@ def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
         return block
 
     def new(x: Operand) -> Operand:
-        return names.get(x, x) if isinstance(x, Value) else x
+        return names.get(x, x) if type(x) is Value else x
 
     def inner(block: Block) -> Block:
         return renamed(block, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
@@ -86,7 +86,10 @@ def read_by(op: Op) -> Iterator[Operand]:
         yield from block.results or ()
 
 
-def carried_values(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
+Carried: TypeAlias = list[tuple[tuple[Value, ...], tuple[Operand, ...]]]
+
+
+def carried_values(op: Loop) -> Carried:
     """Return, for each carried value, the values that stand for it, and their operands."""
     first = int(op.iterable is not None)
     flag = int(op.stops)
