@@ -119,12 +119,11 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
-    if any(derived_instance(ev, x) is not None for x in args):
-
-        def with_contents(given: Sequence[Abstract]) -> Abstract:
-            return _call_with(ev, f, given, keywords)
-
-        return call_with_derived(ev, f, args, with_contents)
+    for x in args:
+        if type(x) is Ref and derived_instance(ev, x) is not None:
+            return call_with_derived(
+                ev, f, args, lambda given: _call_with(ev, f, given, keywords)
+            )
     return _call_with(ev, f, args, keywords)
 
 

@@ -227,8 +227,11 @@ class Draft(Aliases):
         """Return whether a result becomes known with the integers that it is made of."""
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
-        is_whole = f in _OF_INTEGERS and t == _INTEGER
-        return is_whole or (f is operator.pow and type(t) is Number and has_integer(t))
+        if type(t) is not Number:
+            return False
+        if f in _OF_INTEGERS:
+            return t.kinds == _INTEGER.kinds
+        return f is operator.pow and has_integer(t)
 
     def _is_matrix(self, f: Any, operands: Sequence[Operand]) -> bool:
         """Return whether a call makes a diagonal matrix; else `np.diag` returns a view."""
@@ -244,7 +247,7 @@ class Draft(Aliases):
         if self._operations > MOST_OPERATIONS:
             raise NotCovered("the specialised program would be too large", self.span)
         self.block.append(op)
-        if isinstance(op, Call):
+        if type(op) is Call:
             self.defined[op.result] = op
         elif isinstance(op, ir.Unpack | ir.If):
             self.defined.update(dict.fromkeys(op.results, op))

@@ -210,7 +210,7 @@ class Evaluator(InferringDraft, ABC):
 
     def demand_some(self, a: Abstract) -> Abstract:
         """Write the check that a variable which may hold ``None`` does not; return its value."""
-        if not isinstance(a, Value) or a not in self.nones:
+        if type(a) is not Value or a not in self.nones:
             return a
         return self.operation(assigned, (a,), self.types[a])
 

@@ -142,14 +142,11 @@ class PartialEvaluator(Evaluator):
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
-        takes_all = isinstance(op.callee, Const) and id(op.callee.value) in _AS_LEFT
-        if isinstance(op.callee, Const) and op.callee.value in _OF_IDENTITY:
-            takes_all = any(x == Const(None) for x in op.operands)
-        read = self.read if takes_all else self._present
+        read = self.read if _takes_all(op) else self._present
         result = self.call(
             self._present(op.callee),
             [read(x) for x in op.operands],
-            {name: self._present(x) for name, x in op.keywords},
+            {name: self._present(x) for name, x in op.keywords} if op.keywords else {},
         )
         if op.result is not None:
             self.frames[-1].values[op.result] = result
@@ -291,8 +288,19 @@ class PartialEvaluator(Evaluator):
 
 
 _OF_IDENTITY = (operator.is_, operator.is_not)
-_AS_LEFT = {id(wrote), id(latest)}
-"""Functions that take variables without a value, too."""
+_AS_LEFT = (wrote, latest)
+
+
+def _takes_all(op: Call) -> bool:
+    """Return whether a call takes variables without a value, too."""
+    f = op.callee.value if type(op.callee) is Const else None
+    for one in _AS_LEFT:
+        if f is one:
+            return True
+    for one in _OF_IDENTITY:
+        if f is one:
+            return any(x == Const(None) for x in op.operands)
+    return False
 
 
 def _acts(op: Call) -> bool:

@@ -134,6 +134,14 @@ def number(*kinds: type) -> Number:
     return Number(frozenset(kinds))
 
 
+_OF_KIND = {kind: number(kind) for kind in _WITNESSES}
+
+
+def number_of_class(kind: type) -> Number:
+    """Return the type of numbers of one class."""
+    return _OF_KIND.get(kind) or number(kind)
+
+
 FLOAT = number(float)
 LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
 """Classes of NumPy numbers of less than double precision."""

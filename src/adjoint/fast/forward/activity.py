@@ -55,14 +55,15 @@ class Activity:
         These values.
     tapes
         By tape: for each of the items that an iteration pushes, whether it carries a tangent.
+    may_change
+        Whether a write may make a value active that an operation before it has read.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
-        self._may_change = False
-        """Whether a value may become active after an operation that reads it."""
+        self.may_change = False
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -72,7 +73,7 @@ class Activity:
         before."""
         self._find(block)
         before: Any = None
-        while self._may_change and before != (before := self._count()):
+        while self.may_change and before != (before := self._count()):
             self._find(block)
 
     def _count(self) -> tuple[int, ...]:
@@ -143,7 +144,7 @@ class Activity:
         elif f is runtime.push:
             self._push(op)
         elif f in EFFECTS and self._reads_active(op.operands[1:]):
-            self._may_change = True
+            self.may_change = True
             for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
                 self._mark(x)
         if op.result is not None and (op.keywords or self._reads_active(op.operands)):
@@ -186,7 +187,7 @@ class Activity:
             if op.test is not None:
                 self._find(op.test)
             self._find(op.body)
-            if not self._may_change:  # only the carried values may ask for another pass
+            if not self.may_change:  # only the carried values may ask for another pass
                 before = self._count()
             self._bind_carried(carried)
             is_settled = before == self._count()

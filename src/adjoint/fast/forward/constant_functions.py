@@ -76,4 +76,7 @@ def is_constant(f: Any) -> bool:
 def has_rule_from_outside(f: Any) -> bool:
     """Return whether a user has registered a forward rule of a function."""
     rules = lookup(f)
-    return rules is not None and any(rule.foreign for rule in rules.frules)
+    for rule in () if rules is None else rules.frules:
+        if rule.foreign:
+            return True
+    return False

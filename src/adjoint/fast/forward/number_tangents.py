@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +35,11 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
 
 def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     """Write the sum of one term or more."""
-    return reduce(lambda a, b: sum_of(ev, a, b, name), terms)
+    pending = iter(terms)
+    total = next(pending)
+    for term in pending:
+        total = sum_of(ev, total, term, name)
+    return total
 
 
 @formula(*IDENTITIES, *COPIES, runtime.as_float, np.float32, np.float16)

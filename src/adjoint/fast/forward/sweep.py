@@ -89,12 +89,11 @@ class ForwardSweep(TangentValues):
                 raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
             ev.write(op)
             return
-        moves = any(self.of(x) is not None for x in carriers(op))
-        if not moves or self.activity.is_rounded(op):  # active by a later write only
+        if self.activity.may_change and not self._moves(op):
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:
-            if any(self.of(x) is not None for _, x in op.keywords):
+            if op.keywords and any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
             self.is_exact = self.has_low(op)
@@ -104,6 +103,11 @@ class ForwardSweep(TangentValues):
                 self.is_exact = False
             dot = self._separate(self.settle(found, y), op, place)
         self._bind(y, dot)
+
+    def _moves(self, op: Call) -> bool:
+        """Return whether the result of an operation is active not only by a later write."""
+        is_moving = any(self.of(x) is not None for x in carriers(op))
+        return is_moving and not self.activity.is_rounded(op)
 
     def _bind(self, y: Value, dot: Operand) -> None:
         self.dots[y] = dot

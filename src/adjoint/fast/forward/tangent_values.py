@@ -24,11 +24,11 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
+from adjoint.fast.reverse.cotangent_types import are_floats, operand_type, plain, whole
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
-from adjoint.rulekit.partials import LOW
+from adjoint.rulekit.partials import LOW, Partials
 
 
 class TangentValues:
@@ -64,6 +64,7 @@ class TangentValues:
         self.has_opaque_rules = has_opaque_rules
         self.activity: Activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
+        self.slopes: dict[Any, Partials | None] = {}  # by callee and number of operands
         self.is_exact = False
 
     def of(self, x: Operand) -> Operand | None:
@@ -146,6 +147,8 @@ class TangentValues:
         if isinstance(dot, Const):
             known: Any = dot.value
             return Const(complex(known) if is_complex(t) else float(known))
+        if are_floats(self.ev, y, dot):  # the most frequent case
+            return dot
         dot = plain(self.ev, dot, y)
         found = operand_type(self.ev, dot)
         if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):

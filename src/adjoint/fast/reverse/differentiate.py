@@ -83,7 +83,7 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
         return False
     if f in formulas or f in steps:
         return True
-    slopes = _slopes_of(sweep, f, len(op.operands))
+    slopes = known_slopes(sweep.slopes, f, len(op.operands))
     if slopes is not None:
         return any(p is not None for p in slopes.partials)
     rules = lookup(f)
@@ -158,11 +158,11 @@ def slopes_of(f: Any, count: int) -> Partials | None:
     return None
 
 
-def _slopes_of(sweep: Sweep, f: Any, count: int) -> Partials | None:
-    """Return `slopes_of` a callee, which the sweep keeps."""
-    if (f, count) not in sweep.slopes:
-        sweep.slopes[f, count] = slopes_of(f, count)
-    return sweep.slopes[f, count]
+def known_slopes(known: dict[Any, Partials | None], f: Any, count: int) -> Partials | None:
+    """Return `slopes_of` a callee; `known` keeps those of one sweep."""
+    if (f, count) not in known:
+        known[f, count] = slopes_of(f, count)
+    return known[f, count]
 
 
 def differentiated(sweep: Sweep, op: Call) -> Step:
@@ -182,7 +182,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: with_cotangent(scope, y, lambda bar: formulas[f](scope, op, bar))
-    slopes = _slopes_of(sweep, f, len(op.operands))
+    slopes = known_slopes(sweep.slopes, f, len(op.operands))
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
         return lambda scope: elementwise_back(scope, op, slopes)

@@ -120,6 +120,9 @@ def result_of_constants(
 ) -> Any:
     """Return what a call gives, computed now; an ellipsis if an operand is not constant, or the
     call is not known to do nothing else."""
+    for x in args:
+        if type(x) is Value and x not in ev.contents and x not in ev.outside.fixed:
+            return ...  # the most frequent case
     try:
         given = [_contents(ev, x) for x in args]
         named = {name: _contents(ev, x) for name, x in keywords.items()}

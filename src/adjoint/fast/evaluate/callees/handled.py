@@ -12,7 +12,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import Handler
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.values import Abstract, IteratorOf
+from adjoint.fast.evaluate.values import Abstract, IteratorOf, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 
@@ -33,7 +33,7 @@ def handled(
     if known is not None and not known.issuperset(keywords):
         raise NotCovered(f"such a call of {name_of(f)}", ev.span)
     try:
-        if f in _STEPPING or not any(isinstance(ev.held(x), IteratorOf) for x in args):
+        if f in _STEPPING or not _takes_iterator(ev, args):
             return handler(ev, *args, **keywords)
         with ev.uncertain():
             return handler(ev, *args, **keywords)
@@ -41,6 +41,13 @@ def handled(
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
             raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
         raise
+
+
+def _takes_iterator(ev: Evaluator, args: Sequence[Abstract]) -> bool:
+    for x in args:
+        if type(x) is Ref and isinstance(ev.held(x), IteratorOf):
+            return True
+    return False
 
 
 _STEPPING = frozenset({next, operator.call, primitives.call_method, GeneratorType.send})
