@@ -7,7 +7,19 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeGuard
 
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+from adjoint.ir.single import (
+    Block,
+    Call,
+    Const,
+    Function,
+    If,
+    Loop,
+    Op,
+    Operand,
+    Raise,
+    Unpack,
+    Value,
+)
 
 
 def walk(block: Block) -> Iterator[Op]:
@@ -139,6 +151,12 @@ def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], B
 def with_blocks(op: Op, inner: Callable[[Block], Block]) -> Op:
     """Return an operation with `inner` applied to its blocks."""
     return mapped(op, lambda x: x, inner) if isinstance(op, If | Loop) else op
+
+
+def with_body(function: Function, body: Block) -> Function:
+    """Return a function with another body."""
+    f = function
+    return Function(f.name, f.parameters, f.free, body, f.filename, f.span)
 
 
 def reads_any(op: Call, names: Container[Value]) -> bool:
