@@ -108,7 +108,9 @@ class Evaluator(InferringDraft, ABC):
         self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def release(self) -> None:
-        """Drop references to the values that the program was specialised with."""
+        """Drop references to the values that the program was specialised with, and those between
+        the evaluator and its sources, so that both are freed with the program."""
+        self.outside.adopt = None
         self.heap.clear()
         self.caches.clear()
         self.examples.clear()
