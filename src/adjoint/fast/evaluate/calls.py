@@ -261,14 +261,12 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
         return None
     if f not in _TESTS and any(isinstance(x, Flag) for x in values):
         raise NotCovered("a truth value as a number")
+    given = [x.value for x in args]  # type: ignore[union-attr]
     try:
+        if not keywords and all(type(x) is int or type(x) is float for x in given):
+            return Known(f(*given))  # NumPy takes no part
         with np.errstate(all="raise"):
-            return Known(
-                f(
-                    *[x.value for x in args],  # type: ignore[union-attr]
-                    **{k: x.value for k, x in keywords.items()},  # type: ignore[union-attr]
-                )
-            )
+            return Known(f(*given, **{k: x.value for k, x in keywords.items()}))  # type: ignore[union-attr]
     except FloatingPointError:  # NumPy warns when it is run
         return None
     except Exception as error:

@@ -216,19 +216,17 @@ class Draft(Aliases):
                 self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        elif self._is_of_integers(f, operands, t):
+        elif type(t) is Number and self._is_of_integers(f, operands, t):
             self.integers[result] = f, tuple(operands)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
         return result
 
-    def _is_of_integers(self, f: Any, operands: Sequence[Operand], t: Type) -> bool:
+    def _is_of_integers(self, f: Any, operands: Sequence[Operand], t: Number) -> bool:
         """Return whether a result becomes known with the integers that it is made of."""
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
-        if type(t) is not Number:
-            return False
         if f in _OF_INTEGERS:
             return t.kinds == _INTEGER.kinds
         return f is operator.pow and has_integer(t)

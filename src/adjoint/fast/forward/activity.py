@@ -64,6 +64,7 @@ class Activity:
         self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
         self.may_change = False
+        self._constants: dict[Any, bool] = {}
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -148,8 +149,12 @@ class Activity:
             for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
                 self._mark(x)
         if op.result is not None and (op.keywords or self._reads_active(op.operands)):
-            if self._reads_active(carriers(op)) and not self.is_rounded(op):
+            if self._reads_active(self.carriers(op)) and not self.is_rounded(op):
                 self._mark(op.result)
+
+    def carriers(self, op: Call) -> Sequence[Operand]:
+        """Return the operands whose tangents the result of a call depends on."""
+        return carriers(op, self._constants)
 
     def _reads_active(self, operands: Iterable[Operand]) -> bool:
         """Return whether one of the operands carries a tangent."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.forward.activity import EFFECTS, Column
-from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
@@ -106,7 +105,7 @@ class ForwardSweep(TangentValues):
 
     def _moves(self, op: Call) -> bool:
         """Return whether the result of an operation is active not only by a later write."""
-        is_moving = any(self.of(x) is not None for x in carriers(op))
+        is_moving = any(self.of(x) is not None for x in self.activity.carriers(op))
         return is_moving and not self.activity.is_rounded(op)
 
     def _bind(self, y: Value, dot: Operand) -> None:

@@ -76,7 +76,11 @@ class TangentValues:
         """Return whether an operand of `op` has less than double precision: beside it, a tangent
         that is a Python number would take that."""
         for x in op.operands:  # a generator would cost more
-            if _is_low(operand_type(self.ev, x)):
+            t = self.ev.types[x] if type(x) is Value else operand_type(self.ev, x)
+            if type(t) is Number:
+                if not t.kinds.isdisjoint(LOW_KINDS):
+                    return True
+            elif type(t) is Array and t.dtype.char in LOW:
                 return True
         return False
 
@@ -154,13 +158,6 @@ class TangentValues:
         if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):
             return self.ev.operation(float, (dot,), FLOAT, name=f"{y.name}_dot")
         return dot
-
-
-def _is_low(t: Type) -> bool:
-    """Return whether a number or the elements of an array may have less than double precision."""
-    if isinstance(t, Number):
-        return not t.kinds.isdisjoint(LOW_KINDS)
-    return type(t) is Array and t.dtype.char in LOW
 
 
 def tangent_type(t: Type) -> Type:

@@ -94,10 +94,13 @@ def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Val
     """Return whether the active operands of a call, or their items, are rounded to integers: the
     result is an array of integers, and they are none. A list is rounded as a whole. The sign of a
     real number is rounded, too."""
-    t, f = ev.types.get(op.result) if op.result is not None else None, callee_of(op)
+    f = callee_of(op)
     if f is np.sign:
         return _is_real(ev.type_at(op.operands[0])) and not _has_other_rule(f)
-    if type(t) is not Array or t.dtype.kind in "fc" or f not in _ROUNDING:
+    if f not in _ROUNDING or op.result is None:
+        return False
+    t = ev.types.get(op.result)
+    if type(t) is not Array or t.dtype.kind in "fc":
         return False
     leaves = [*_leaves(ev, op, made_by)]
     moving = [x for x in leaves if isinstance(x, Value) and x in active]

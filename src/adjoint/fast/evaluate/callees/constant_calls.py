@@ -128,6 +128,8 @@ def result_of_constants(
         named = {name: _contents(ev, x) for name, x in keywords.items()}
         if f not in _FOLDED and ("out" in named or f in _UNSET or not may_be_opaque(f)):
             return ...
+        if f in _FOLDED and all(type(x) is int for x in given):  # NumPy takes no part
+            return f(*given, **named)
         with np.errstate(all="raise"), warnings.catch_warnings():
             warnings.simplefilter("error")
             return f(*given, **named)

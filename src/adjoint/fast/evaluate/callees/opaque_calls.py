@@ -100,7 +100,7 @@ def state_of(ev: Evaluator, f: Any) -> State:
         dict(ev.opaque),
         list(ev.attempts),
         list(ev.caught),
-        {name: copy.copy(getattr(ev.outside, name)) for name in _OF_OUTSIDE},
+        {name: getattr(ev.outside, name).copy() for name in _OF_OUTSIDE},
     )
 
 
