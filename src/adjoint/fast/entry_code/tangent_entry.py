@@ -158,6 +158,7 @@ def tangent_entry(
         array_of=tangents.array_of,
         row_of=tangents.row_of,
         part_of=tangents.part_of,
+        both_finished=tangents.both_finished,
     )
     return {name: "\n".join(lines) + "\n" for name, lines in sources.items()}, bound
 
@@ -165,21 +166,12 @@ def tangent_entry(
 def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
     """Return the lines that test that derivatives are finite, and copy those that share memory."""
     given = "".join(f"{x}, " for x in arrays)
-    slow = [
-        f"outs = finished(outs, ({given}*values,))",
-        "if outs is None:",
-        "    failed(None)",
-        "    return None",
-    ]
+    slow = [f"outs = finished(outs, ({given}*values,))"]
     names = [f"outs[{i}]" for i in range(program.count)]
     if mode.kind == "hvp":
         names = [*(f"values[{i}]" for i in range(program.count)), *names]
-        slow += [
-            f"values = finished(values, ({given}))",
-            "if values is None:",
-            "    failed(None)",
-            "    return None",
-        ]
+        slow = [f"values, outs = both_finished(values, outs, ({given}))"]
+    slow += ["if outs is None:", "    failed(None)", "    return None"]
     ev, results = program.ev, program.reverse.results or ()
     definite = definite_results(ev, program.forward, program.reverse)
     terms = []

@@ -149,7 +149,7 @@ class InferringDraft(Draft):
 
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""
-        found = self.negated.get(x)
+        found = self.negated.get(x) if type(x) is Value else None
         if found is None or not self.written:
             return found
         aliased = self.aliased_by(x) | self.aliased_by(found)

@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.types import Array, Number, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.differentiate import is_rounded
-from adjoint.fast.single_assignment.walk import Carried, carried_values
+from adjoint.fast.single_assignment.walk import Carried, callee_of, carried_values
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -240,7 +240,7 @@ class Activity:
 
     def _tape_read_by(self, source: Value) -> Value | None:
         made = self._made.get(source)
-        if made is None or made.callee != Const(reversed):
+        if made is None or callee_of(made) is not reversed:
             return None
         return self.tape_of(made.operands[0])
 
@@ -254,12 +254,12 @@ class Activity:
         The passes have replaced values since the evaluator noted them.
         """
         made = self._made.get(x) if isinstance(x, Value) else None
-        return made.operands if made is not None and made.callee in _BUILDING else None
+        return made.operands if made is not None and callee_of(made) in _BUILDING else None
 
     def is_zip(self, iterable: Operand) -> Call | None:
         """Return the call of `zip` that made an iterable; ``None`` for others."""
         made = self._made.get(iterable) if isinstance(iterable, Value) else None
-        return made if made is not None and made.callee == Const(zip) else None
+        return made if made is not None and callee_of(made) is zip else None
 
     def _yields_active(self, x: Operand) -> bool:
         """Return whether iteration over an operand gives values that carry tangents, or tapes."""
@@ -268,10 +268,10 @@ class Activity:
         if x in self.active or self._tape_read_by(x) is not None:
             return True
         made = self._made.get(x)
-        if made is None or made.callee not in _ITERATING:
+        if made is None or callee_of(made) not in _ITERATING:
             return False
         return any(map(self._yields_active, made.operands))
 
 
-_BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))
-_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
+_BUILDING = (primitives.build_list, primitives.build_tuple)
+_ITERATING = (zip, enumerate, reversed)

@@ -115,7 +115,8 @@ def _read_again(block: Block) -> set[Value]:
     while pending:
         ops = pending.pop().ops
         pending += [inner for op in ops if type(op) is not Call for inner in blocks(op)]
-        added = [op.operands[:2] for op in ops if type(op) is Call and callee_of(op) in _ADDITIONS]
+        writes = [op for op in ops if type(op) is Call and op.result is None]
+        added = [op.operands[:2] for op in writes if callee_of(op) in _ADDITIONS]
         reads = [op for op in ops if is_call_of(op, operator.getitem)] if added else []
         found.update(op.result for op in reads if op.result and op.operands in added)
     return found

@@ -109,8 +109,8 @@ class Writer(Formulas):
 
     def _origin_of(self, op: Op) -> Origin | None:
         """Return the place that an operation belongs to."""
-        if type(op) is Call and op.result in self._origins:
-            return self._origins[op.result]
+        if type(op) is Call and op.result is not None:
+            return self._origins.get(op.result)
         made = results(op) or operands(op)[::-1]
         found = (self._origins.get(v) for v in made if isinstance(v, Value))
         return next((place for place in found if place is not None), None)
@@ -199,9 +199,10 @@ class Writer(Formulas):
     def _write_over(self, op: Call, v: Value, depth: int) -> bool:
         """Write the result of arithmetic over a large operand that nothing else reads; return
         whether there is one."""
-        f, t = callee_of(op), self.types[v]
+        t = self.types[v]
         if type(t) is not Array:
             return False
+        f = callee_of(op)
         sign = _SIGNS.get(f)
         for i in range(0 if sign is None else 2 if sign in "+*" else 1):
             x = op.operands[i]
