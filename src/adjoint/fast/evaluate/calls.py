@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     result_of_constants,
 )
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
-from adjoint.fast.evaluate.callees.handled import handled
+from adjoint.fast.evaluate.callees.handled import handled, is_plain_arithmetic
 from adjoint.fast.evaluate.callees.library import (
     call_library,
     call_templated,
@@ -119,6 +119,8 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
+    if is_plain_arithmetic(ev, f, args):
+        return ev.infer(f, args)
     for x in args:
         if type(x) is Ref and derived_instance(ev, x) is not None:
             return call_with_derived(
