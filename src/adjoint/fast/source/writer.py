@@ -94,15 +94,19 @@ class Writer(Formulas):
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
         """Write operations as statements; delete each array after the operation that `last`
-        gives."""
+        gives, those of one call in their order there."""
         going: list[Value] = []
+        ends: dict[int, list[Value]] = {}
+        for v, place in last.items() if last else ():
+            ends.setdefault(place, []).append(v)
         around, self._own = self._own, set()
         for i, op in enumerate(ops):
             before = len(self.lines)
             self.origin = self._origin_of(op)
             self.statement(op, depth)
             if last:
-                going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
+                read = ends.get(i, ()) if type(op) is Call else self._read_by(op)
+                going += [x for x in read if last.get(x) == i and x not in going]
                 if going and len(self.lines) > before:
                     going = self._delete(going, depth)
         self._own = around
@@ -116,11 +120,7 @@ class Writer(Formulas):
         return next((place for place in found if place is not None), None)
 
     def _read_by(self, op: Op) -> list[Value]:
-        read: Iterable[Operand]
-        if type(op) is Call and not op.keywords:
-            read = op.operands
-        else:
-            read = (x for one in walk_ops((op,)) for x in operands(one))
+        read = (x for one in walk_ops((op,)) for x in operands(one))
         return list(dict.fromkeys([x for x in read if type(x) is Value]))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
