@@ -123,9 +123,7 @@ def _call_known(
         return ev.infer(f, args)
     for x in args:
         if type(x) is Ref and derived_instance(ev, x) is not None:
-            return call_with_derived(
-                ev, f, args, lambda given: _call_with(ev, f, given, keywords)
-            )
+            return call_with_derived(ev, f, args, lambda given: _call_with(ev, f, given, keywords))
     return _call_with(ev, f, args, keywords)
 
 

@@ -85,6 +85,8 @@ class Evaluator(InferringDraft, ABC):
         The list of what is printed: a tuple of the texts, and the options of `print`.
     global_cells
         By global variable that the program stores: the cell of its value.
+    slopes
+        By partial derivative and kinds of operands: its operations (`reverse.evaluated_slopes`).
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -103,6 +105,7 @@ class Evaluator(InferringDraft, ABC):
         self.keeps_branches = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1
+        self.slopes: dict[Any, Any] = {}
         self.tries = 0
         self.printed = self.allocate(ListOf(()))
         self.global_cells: dict[tuple[int, str], Ref] = {}

@@ -172,9 +172,7 @@ def has_integer(t: Any) -> bool:
     """Return whether a number may be a Python or NumPy integer."""
     if type(t) is not Number or t.kinds == _FLOAT:
         return False
-    return any(
-        kind is int or issubclass(kind, np.integer) for kind in t.kinds
-    )
+    return any(kind is int or issubclass(kind, np.integer) for kind in t.kinds)
 
 
 def is_inexact(t: Any) -> bool:

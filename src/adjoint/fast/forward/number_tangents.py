@@ -11,7 +11,8 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.reverse.arithmetic import inferred, product
-from adjoint.fast.reverse.elementwise import evaluated_slope, share_of_one, ties_of_numbers
+from adjoint.fast.reverse.elementwise import share_of_one, ties_of_numbers
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows

@@ -19,7 +19,8 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import as_precise, product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import known_slopes
-from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
+from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, is_modulus
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand

@@ -19,7 +19,8 @@ from adjoint.fast.evaluate.types import (
     is_inexact,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, is_modulus
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.opaque_calls import opaque_back
