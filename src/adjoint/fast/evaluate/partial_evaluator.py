@@ -287,20 +287,13 @@ class PartialEvaluator(Evaluator):
         return self.run(block)
 
 
-_OF_IDENTITY = (operator.is_, operator.is_not)
-_AS_LEFT = (wrote, latest)
-
-
 def _takes_all(op: Call) -> bool:
     """Return whether a call takes variables without a value, too."""
     f = op.callee.value if type(op.callee) is Const else None
-    for one in _AS_LEFT:
-        if f is one:
-            return True
-    for one in _OF_IDENTITY:
-        if f is one:
-            return any(x == Const(None) for x in op.operands)
-    return False
+    if f is wrote or f is latest:
+        return True
+    is_identity = f is operator.is_ or f is operator.is_not
+    return is_identity and any(x == Const(None) for x in op.operands)
 
 
 def _acts(op: Call) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from adjoint.fast.evaluate.call_frames import Frame, single_of
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -44,10 +44,10 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
     closure, start, caller = ev.outside.own(p), len(ev.block), ev.origin_now()
     found = ev.operand(ev.call(closure, [*map(abstract_of, given)], {}))
     if key is not None and isinstance(closure, Closure):
-        ops = tuple(op for op in ev.block[start:] if _may_be_copied(ev, op, caller))
+        ops = [op for op in ev.block[start:] if _may_be_copied(op, ev, caller)]
         if len(ops) == len(ev.block) - start:
             types = tuple(ev.types[op.result] for op in ops if op.result is not None)
-            ev.slopes[key] = _Slope(closure, given, ops, types, found)
+            ev.slopes[key] = _Slope(closure, given, tuple(ops), types, found)
     return found
 
 
@@ -75,7 +75,7 @@ def _key_of(ev: Evaluator, p: Callable[..., Any], given: Sequence[Operand]) -> A
     return tuple(key)
 
 
-def _may_be_copied(ev: Evaluator, op: Op, caller: Origin | None) -> bool:
+def _may_be_copied(op: Op, ev: Evaluator, caller: Origin | None) -> TypeGuard[Call]:
     """Return whether an operation is arithmetic of each element, which the function itself does."""
     if type(op) is not Call or op.result is None or op.keywords:
         return False

@@ -58,7 +58,7 @@ def blocks(op: Op) -> tuple[Block, ...]:
 
 def results(op: Op) -> tuple[Value, ...]:
     """Return the values that an operation defines, without those of its blocks."""
-    if type(op) is Call:  # the most frequent case
+    if isinstance(op, Call):  # the most frequent case
         return () if op.result is None else (op.result,)
     match op:
         case Unpack(results=values) | If(results=values) | Loop(results=values):
@@ -69,7 +69,7 @@ def results(op: Op) -> tuple[Value, ...]:
 
 def operands(op: Op) -> tuple[Operand, ...]:
     """Return the operands of an operation, without those inside its blocks."""
-    if type(op) is Call:  # the most frequent case
+    if isinstance(op, Call):  # the most frequent case
         if op.keywords:
             return (op.callee, *op.operands, *(value for _, value in op.keywords))
         return (op.callee, *op.operands)
