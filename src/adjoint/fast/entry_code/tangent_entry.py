@@ -88,6 +88,7 @@ def tangent_entry(
         "        return MISS",
     ]
     uses_numpy = not _is_plain(program)
+    checked = _checked(program, arrays, mode)
     lines = [
         "def run(f, args):",
         *head,
@@ -100,7 +101,7 @@ def tangent_entry(
         "        try:",
         *indented(3, reads),
         *indented(3, raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
-        *indented(3, _checked(program, arrays, mode)),
+        *indented(3, checked),
         "        except Exception as error:",
         "            failed(error)",
         "            return None",
@@ -129,7 +130,7 @@ def tangent_entry(
         once = [
             *indented(2, reads),
             *indented(2, raising([call], uses_numpy)),
-            *indented(2, _checked(program, arrays, mode)),
+            *indented(2, checked),
             "    except Exception as error:",
             "        failed(error)",
             "        return None",

@@ -15,13 +15,14 @@ from adjoint.fast.single_assignment.walk import (
     walk,
     with_blocks,
 )
-from adjoint.ir.single import Block, Call, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
 def without_copies(block: Block) -> Block:
     """Return the block without ``y = same(x)``, with `x` in place of `y`."""
     names: dict[Value, Operand] = {}
-    copies = [op for op in walk(block) if is_call_of(op, same)]
+    calls = [op for op in walk(block) if type(op) is Call]
+    copies = [op for op in calls if type(op.callee) is Const and op.callee.value is same]
     if not copies:
         return block
     for op in copies:

@@ -124,9 +124,11 @@ def result_of_constants(
         if type(x) is Value and x not in ev.contents and x not in ev.outside.fixed:
             return ...  # the most frequent case
     try:
+        if f not in _FOLDED and (f in _UNSET or not may_be_opaque(f)):
+            return ...
         given = [_contents(ev, x) for x in args]
         named = {name: _contents(ev, x) for name, x in keywords.items()}
-        if f not in _FOLDED and ("out" in named or f in _UNSET or not may_be_opaque(f)):
+        if "out" in named and f not in _FOLDED:
             return ...
         if f in _FOLDED and all(type(x) is int for x in given):  # NumPy takes no part
             return f(*given, **named)
