@@ -174,7 +174,7 @@ class Draft(Aliases):
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
-        origin = self.origin_now()
+        origin = self.origin_now() if self.frames else self.origin
         if origin is not None:
             self.origins[made] = origin
         return made

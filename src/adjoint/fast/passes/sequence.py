@@ -142,11 +142,14 @@ def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
     user computation, only if they cannot raise or warn."""
     own: set[Value] = set()
     for op in walk(block):
-        own.update(results(op))
+        if type(op) is not Call:
+            own.update(results(op))
+        elif op.result is not None:
+            own.add(op.result)
     own -= _read_again(block)
 
     def is_removable(call: Call) -> bool:
-        if is_effect(call):
+        if type(call.callee) is not Const or call.callee.value in _EFFECTS:
             return False
         return (call.result is not None and call.result not in own) or _is_silent(call, types)
 

@@ -77,13 +77,15 @@ class Writer(Formulas):
         """Count the uses of each value; called before anything is written."""
         used: list[Operand] = []
         for op in walk(block):
-            used += operands(op)
             if type(op) is Call:
+                is_plain = not op.keywords and type(op.callee) is Const
+                used += op.operands if is_plain else operands(op)
                 if op.result is None and op.operands:
                     target = op.operands[0]
                     if isinstance(target, Value):
                         self._named.add(target)  # the target of a write needs a name
                 continue
+            used += operands(op)
             for inner in blocks(op):
                 ends = [x for x in inner.results or () if isinstance(x, Value)]
                 self._handed_out.update(ends)
