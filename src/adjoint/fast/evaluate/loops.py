@@ -143,8 +143,8 @@ def _at_once(
         names = tuple(rest)
 
     def kept() -> list[Abstract] | None:
-        rows = dict(ev.rows_of)
         while True:
+            rows = dict(ev.rows_of)
             with restorable(ev) as restore:
                 try:
                     source = source_of(ev, xs)
