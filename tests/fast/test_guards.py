@@ -1062,7 +1062,7 @@ def test_the_program_of_the_latest_call_is_for_its_own_kinds():
     assert latest in tier.known(cube, GRADIENT).entries
     ad.gradient(cube, five)
     ad.gradient(cube, pair)
-    assert tier._latest[GRADIENT, id(cube.__code__)].program.ev.has_taken_apart
+    assert tier._latest[GRADIENT, id(cube.__code__)].has_taken_apart
 
 
 def test_a_rule_that_is_registered_later_takes_the_place_of_the_latest_program():

@@ -117,7 +117,7 @@ def _at_once(
     start, step = 0, FIRST_ROWS
     kept = known(mapped, mode_of("pushforward", (), tuple(kwargs)))
     if kept is not None and kept.entries:
-        step = min(entry.program.most_rows for entry in kept.entries)
+        step = min(entry.most_rows for entry in kept.entries)
     while start < layout.rows:
         given, named = args, kwargs
         if start or layout.rows > step:

@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.writes.final_contents import Stored, StoredGlobal
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, is_call_of
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -162,7 +162,7 @@ def definite_results(ev: Evaluator, forward: Block, reverse: Block) -> tuple[boo
             continue
         assert isinstance(x, Value)
         op = made.get(x)
-        while op is not None and op.callee == Const(same) and op.operands[0] in made:
+        while op is not None and is_call_of(op, same) and op.operands[0] in made:
             op = made[op.operands[0]]
         f = None if op is None else callee_of(op)
         if isinstance(ev.types[x], Row):

@@ -92,7 +92,8 @@ def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict
         else:
             read = (x for one in walk_ops((op,)) for x in read_by(one))
         for x in read:
-            if type(x) is Value and x in made:
+            if type(x) is Value and x in made and found.get(x) != i:
+                found.pop(x, None)  # in the order of the last reads
                 found[x] = i
     return found
 

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type,
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.passes.array_copies import without_needless_copies
+from adjoint.fast.passes.array_copies import has_copies, without_needless_copies
 from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps
@@ -113,9 +113,10 @@ def _program(task: Task, block: Block, made: Block, dots: list[Value], count: in
     values = made.results[:count]
     written = written_to(ev)
     at_point, along = split(made.ops, dots, written)
-    kept = free_values(Block((), along, made.results))  # each tangent reads them anew
-    at_point = without_needless_copies(at_point, kept, ev.types, written)
-    along = without_needless_copies(along, made.results, ev.types, written)
+    if has_copies(made.ops):
+        kept = free_values(Block((), along, made.results))  # each tangent reads them anew
+        at_point = without_needless_copies(at_point, kept, ev.types, written)
+        along = without_needless_copies(along, made.results, ev.types, written)
     along, ends = _with_own_results(ev, along, made.results, count)
     return Program(
         task,

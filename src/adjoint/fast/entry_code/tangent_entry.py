@@ -88,6 +88,7 @@ def tangent_entry(
         "        return MISS",
     ]
     uses_numpy = not _is_plain(program)
+    checked = _checked(program, arrays, mode)
     lines = [
         "def run(f, args):",
         *head,
@@ -100,7 +101,7 @@ def tangent_entry(
         "        try:",
         *indented(3, reads),
         *indented(3, raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
-        *indented(3, _checked(program, arrays, mode)),
+        *indented(3, checked),
         "        except Exception as error:",
         "            failed(error)",
         "            return None",
@@ -129,7 +130,7 @@ def tangent_entry(
         once = [
             *indented(2, reads),
             *indented(2, raising([call], uses_numpy)),
-            *indented(2, _checked(program, arrays, mode)),
+            *indented(2, checked),
             "    except Exception as error:",
             "        failed(error)",
             "        return None",
@@ -158,6 +159,7 @@ def tangent_entry(
         array_of=tangents.array_of,
         row_of=tangents.row_of,
         part_of=tangents.part_of,
+        both_finished=tangents.both_finished,
     )
     return {name: "\n".join(lines) + "\n" for name, lines in sources.items()}, bound
 
@@ -165,21 +167,12 @@ def tangent_entry(
 def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
     """Return the lines that test that derivatives are finite, and copy those that share memory."""
     given = "".join(f"{x}, " for x in arrays)
-    slow = [
-        f"outs = finished(outs, ({given}*values,))",
-        "if outs is None:",
-        "    failed(None)",
-        "    return None",
-    ]
+    slow = [f"outs = finished(outs, ({given}*values,))"]
     names = [f"outs[{i}]" for i in range(program.count)]
     if mode.kind == "hvp":
         names = [*(f"values[{i}]" for i in range(program.count)), *names]
-        slow += [
-            f"values = finished(values, ({given}))",
-            "if values is None:",
-            "    failed(None)",
-            "    return None",
-        ]
+        slow = [f"values, outs = both_finished(values, outs, ({given}))"]
+    slow += ["if outs is None:", "    failed(None)", "    return None"]
     ev, results = program.ev, program.reverse.results or ()
     definite = definite_results(ev, program.forward, program.reverse)
     terms = []

@@ -61,7 +61,13 @@ def unread(
     places: list[Unread] = []
     held: list[Source] = []
 
-    def look(source: Source, within: tuple[Source, ...], is_shown: bool) -> None:
+    pending: list[tuple[Source, tuple[Source, ...], bool]] = [
+        (source, (), source.kind != "object")
+        for source in reversed(outside.sources)
+        if source.parent is None and source.argument == argument
+    ]
+    while pending:
+        source, within, is_shown = pending.pop()
         if id(source) in arrays:
             held.append(source)
         sample = outside.samples.get(id(source))
@@ -78,12 +84,7 @@ def unread(
                 read = {child.key for child in children if child.kind in _READ}
                 keys = tuple(key for key in keys_of(sample) if key not in read)
                 places.append(Unread(source, keys, within))
-        for child in children:
-            look(child, within, is_shown)
-
-    for source in outside.sources:
-        if source.parent is None and source.argument == argument:
-            look(source, (), source.kind != "object")
+        pending += [(child, within, is_shown) for child in reversed(children)]
     return places, held
 
 

@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     result_of_constants,
 )
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
-from adjoint.fast.evaluate.callees.handled import handled
+from adjoint.fast.evaluate.callees.handled import handled, is_plain_arithmetic
 from adjoint.fast.evaluate.callees.library import (
     call_library,
     call_templated,
@@ -119,12 +119,11 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
-    if any(derived_instance(ev, x) is not None for x in args):
-
-        def with_contents(given: Sequence[Abstract]) -> Abstract:
-            return _call_with(ev, f, given, keywords)
-
-        return call_with_derived(ev, f, args, with_contents)
+    if is_plain_arithmetic(ev, f, args):
+        return ev.infer(f, args)
+    for x in args:
+        if type(x) is Ref and derived_instance(ev, x) is not None:
+            return call_with_derived(ev, f, args, lambda given: _call_with(ev, f, given, keywords))
     return _call_with(ev, f, args, keywords)
 
 
@@ -264,14 +263,12 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
         return None
     if f not in _TESTS and any(isinstance(x, Flag) for x in values):
         raise NotCovered("a truth value as a number")
+    given = [x.value for x in args]  # type: ignore[union-attr]
     try:
+        if not keywords and all(type(x) is int or type(x) is float for x in given):
+            return Known(f(*given))  # NumPy takes no part
         with np.errstate(all="raise"):
-            return Known(
-                f(
-                    *[x.value for x in args],  # type: ignore[union-attr]
-                    **{k: x.value for k, x in keywords.items()},  # type: ignore[union-attr]
-                )
-            )
+            return Known(f(*given, **{k: x.value for k, x in keywords.items()}))  # type: ignore[union-attr]
     except FloatingPointError:  # NumPy warns when it is run
         return None
     except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,24 +12,25 @@ from adjoint.fast.single_assignment.walk import walk, with_blocks
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack
 
 
-class Composite(ABC):
+class Composite:
     """The callee of an operation that stands for a program, and whose derivatives are known as a
     whole.
 
-    Passes see one call without effects. Its result is a tuple that an `Unpack` reads.
+    Passes see one call without effects. Its result is a tuple that an `Unpack` reads. The class is
+    no `ABC`, because each sweep asks of each callee whether it is one.
     """
 
-    @abstractmethod
     def write(self, ev: Evaluator, op: Call) -> Sequence[Operand]:
         """Write the program in place of the operation, and return the parts of its result."""
+        raise NotImplementedError
 
-    @abstractmethod
     def tangent(self, sweep: Any, op: Call) -> Operand:
         """Write the operation, and return the tangent of its result (`sweep`: `TangentValues`)."""
+        raise NotImplementedError
 
-    @abstractmethod
     def back(self, sweep: Any, scope: Any, op: Call) -> None:
         """Write the reverse of the operation (`sweep`: `Sweep`, `scope`: `Scope`)."""
+        raise NotImplementedError
 
 
 def composite_of(op: Op) -> Composite | None:

@@ -175,7 +175,7 @@ class Draft(Aliases):
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
-        origin = self.origin_now()
+        origin = self.origin_now() if self.frames else self.origin
         if origin is not None:
             self.origins[made] = origin
         return made
@@ -217,19 +217,20 @@ class Draft(Aliases):
                 self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        elif self._is_of_integers(f, operands, t):
+        elif type(t) is Number and self._is_of_integers(f, operands, t):
             self.integers[result] = f, tuple(operands)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
         return result
 
-    def _is_of_integers(self, f: Any, operands: Sequence[Operand], t: Type) -> bool:
+    def _is_of_integers(self, f: Any, operands: Sequence[Operand], t: Number) -> bool:
         """Return whether a result becomes known with the integers that it is made of."""
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
-        is_whole = f in _OF_INTEGERS and t == _INTEGER
-        return is_whole or (f is operator.pow and type(t) is Number and has_integer(t))
+        if f in _OF_INTEGERS:
+            return t.kinds == _INTEGER.kinds
+        return f is operator.pow and has_integer(t)
 
     def _is_matrix(self, f: Any, operands: Sequence[Operand]) -> bool:
         """Return whether a call makes a diagonal matrix; else `np.diag` returns a view."""
@@ -245,7 +246,7 @@ class Draft(Aliases):
         if self._operations > MOST_OPERATIONS:
             raise NotCovered("the specialised program would be too large", self.span)
         self.block.append(op)
-        if isinstance(op, Call):
+        if type(op) is Call:
             self.defined[op.result] = op
         elif isinstance(op, ir.Unpack | ir.If):
             self.defined.update(dict.fromkeys(op.results, op))

@@ -85,6 +85,8 @@ class Evaluator(InferringDraft, ABC):
         The list of what is printed: a tuple of the texts, and the options of `print`.
     global_cells
         By global variable that the program stores: the cell of its value.
+    slopes
+        By partial derivative and kinds of operands: its operations (`reverse.evaluated_slopes`).
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -103,12 +105,15 @@ class Evaluator(InferringDraft, ABC):
         self.keeps_branches = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1
+        self.slopes: dict[Any, Any] = {}
         self.tries = 0
         self.printed = self.allocate(ListOf(()))
         self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def release(self) -> None:
-        """Drop references to the values that the program was specialised with."""
+        """Drop references to the values that the program was specialised with, and those between
+        the evaluator and its sources, so that both are freed with the program."""
+        self.outside.adopt = None
         self.heap.clear()
         self.caches.clear()
         self.examples.clear()
@@ -210,7 +215,7 @@ class Evaluator(InferringDraft, ABC):
 
     def demand_some(self, a: Abstract) -> Abstract:
         """Write the check that a variable which may hold ``None`` does not; return its value."""
-        if not isinstance(a, Value) or a not in self.nones:
+        if type(a) is not Value or a not in self.nones:
             return a
         return self.operation(assigned, (a,), self.types[a])
 

@@ -103,9 +103,12 @@ class InferringDraft(Draft):
         """Write a call of operands, whose result type follows from their types."""
         if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
             return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
-        with self.demanding_sizes((*operands, *(v for _, v in named))):
+        try:
             types = {k: self.type_of(v) for k, v in named}
             t = result_type(f, [*map(self.type_of, operands)], types, self.derived)
+        except NotCovered as error:
+            self._demand_sizes_for(error, (*operands, *(v for _, v in named)))
+            raise
         if isinstance(t, Several):
             return self._several(self.operation(f, operands, ANYTHING, named), t)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
@@ -146,12 +149,11 @@ class InferringDraft(Draft):
 
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""
-        found = self.negated.get(x)
-        if found is None or not (self.aliased_by(x) | self.aliased_by(found)).isdisjoint(
-            self.written
-        ):
-            return None
-        return found
+        found = self.negated.get(x) if type(x) is Value else None
+        if found is None or not self.written:
+            return found
+        aliased = self.aliased_by(x) | self.aliased_by(found)
+        return found if aliased.isdisjoint(self.written) else None
 
     def known_type(self, f: Any, operands: Sequence[Operand]) -> Type | None:
         """Return the type of an array that a function of each element makes, if the types of the
@@ -227,13 +229,18 @@ class InferringDraft(Draft):
         try:
             yield
         except NotCovered as error:
-            pair = getattr(error, "pair", None) or ()
-            if any(map(self._depends_on_data, pair)):
-                raise
-            self._demand_sizes(operands)
-            if isinstance(error, UnknownSizes):
-                self.demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
+            self._demand_sizes_for(error, operands)
             raise
+
+    def _demand_sizes_for(self, error: NotCovered, operands: Sequence[Operand]) -> None:
+        """Raise `NeedsSize` if symbolic sizes may be why the types of operands do not determine a
+        result, which `error` says."""
+        pair = getattr(error, "pair", None) or ()
+        if any(map(self._depends_on_data, pair)):
+            return
+        self._demand_sizes(operands)
+        if isinstance(error, UnknownSizes):
+            self.demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
 
     def _depends_on_data(self, dim: Dim) -> bool:
         """Return whether a length follows from more than the lengths of the arguments."""

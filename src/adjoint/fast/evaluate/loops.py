@@ -143,23 +143,23 @@ def _at_once(
         names = tuple(rest)
 
     def kept() -> list[Abstract] | None:
-        rows = dict(ev.rows_of)
-        with restorable(ev) as restore:
-            try:
-                source = source_of(ev, xs)
-                if source is None:
-                    raise Unrolled
-                state = Carried(ev, carried, names)
-                return _program_loop(ev, state, body, source, stops, span, item)
-            except CarriedWrite as error:
-                array = ev.rows_of.get(error.value)
-                if array is None or error.value in rows:
-                    raise
-                ev.counted.add(array)
-                restore()
-            finally:
-                ev.rows_of = rows
-        return kept()
+        while True:
+            rows = dict(ev.rows_of)
+            with restorable(ev) as restore:
+                try:
+                    source = source_of(ev, xs)
+                    if source is None:
+                        raise Unrolled
+                    state = Carried(ev, carried, names)
+                    return _program_loop(ev, state, body, source, stops, span, item)
+                except CarriedWrite as error:
+                    array = ev.rows_of.get(error.value)
+                    if array is None or error.value in rows:
+                        raise
+                    ev.counted.add(array)
+                    restore()
+                finally:
+                    ev.rows_of = rows
 
     with restorable(ev) as restore:
         try:

@@ -142,14 +142,11 @@ class PartialEvaluator(Evaluator):
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
-        takes_all = isinstance(op.callee, Const) and id(op.callee.value) in _AS_LEFT
-        if isinstance(op.callee, Const) and op.callee.value in _OF_IDENTITY:
-            takes_all = any(x == Const(None) for x in op.operands)
-        read = self.read if takes_all else self._present
+        read = self.read if _takes_all(op) else self._present
         result = self.call(
             self._present(op.callee),
             [read(x) for x in op.operands],
-            {name: self._present(x) for name, x in op.keywords},
+            {name: self._present(x) for name, x in op.keywords} if op.keywords else {},
         )
         if op.result is not None:
             self.frames[-1].values[op.result] = result
@@ -290,9 +287,13 @@ class PartialEvaluator(Evaluator):
         return self.run(block)
 
 
-_OF_IDENTITY = (operator.is_, operator.is_not)
-_AS_LEFT = {id(wrote), id(latest)}
-"""Functions that take variables without a value, too."""
+def _takes_all(op: Call) -> bool:
+    """Return whether a call takes variables without a value, too."""
+    f = op.callee.value if type(op.callee) is Const else None
+    if f is wrote or f is latest:
+        return True
+    is_identity = f is operator.is_ or f is operator.is_not
+    return is_identity and any(x == Const(None) for x in op.operands)
 
 
 def _acts(op: Call) -> bool:

@@ -134,6 +134,14 @@ def number(*kinds: type) -> Number:
     return Number(frozenset(kinds))
 
 
+_OF_KIND = {kind: number(kind) for kind in _WITNESSES}
+
+
+def number_of_class(kind: type) -> Number:
+    """Return the type of numbers of one class."""
+    return _OF_KIND.get(kind) or number(kind)
+
+
 FLOAT = number(float)
 LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
 """Classes of NumPy numbers of less than double precision."""
@@ -162,9 +170,9 @@ def may_warn(t: Any) -> bool:
 
 def has_integer(t: Any) -> bool:
     """Return whether a number may be a Python or NumPy integer."""
-    return isinstance(t, Number) and any(
-        kind is int or issubclass(kind, np.integer) for kind in t.kinds
-    )
+    if type(t) is not Number or t.kinds == _FLOAT:
+        return False
+    return any(kind is int or issubclass(kind, np.integer) for kind in t.kinds)
 
 
 def is_inexact(t: Any) -> bool:
@@ -185,11 +193,9 @@ def has_truth_value(t: Any) -> bool:
 
 def has_complex(t: Any) -> bool:
     """Return whether a value of a type may be complex."""
-    if isinstance(t, IntegersOrFloats):
-        return False
-    if isinstance(t, Array):
-        return t.dtype.kind == "c"
-    return isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX)
+    if type(t) is Number:
+        return not t.kinds.isdisjoint(_COMPLEX)
+    return type(t) is Array and t.dtype.kind == "c"
 
 
 def is_complex(t: Any) -> bool:
@@ -219,7 +225,9 @@ def may_overflow(t: Any) -> bool:
     around."""
     if isinstance(t, Array):
         return isinstance(t, IntegersOrFloats) or t.dtype.kind in "iub"
-    return isinstance(t, Number) and any(issubclass(k, np.integer | np.bool_) for k in t.kinds)
+    if type(t) is not Number or t.kinds <= PYTHON_NUMBERS:
+        return False
+    return any(issubclass(kind, np.integer | np.bool_) for kind in t.kinds)
 
 
 def join(a: Type, b: Type) -> Type | None:
@@ -243,11 +251,10 @@ def witnesses(t: Number) -> list[Any]:
 
 def bar_type(t: Type) -> Type:
     """Return the type of the cotangent of a value of type `t`."""
-    if isinstance(t, IntegersOrFloats):
-        return Array(np.dtype(np.float64), t.shape)
+    if type(t) is Array and t.dtype.kind in "fc":
+        return t
     if isinstance(t, Array):
-        dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
-        return Array(dtype, t.shape)
+        return Array(np.dtype(np.float64), t.shape)
     if isinstance(t, Row):
         return Row(_bar_of_item(t.item))
     if isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX):

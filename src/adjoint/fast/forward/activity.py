@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.types import Array, Number, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.differentiate import is_rounded
-from adjoint.fast.single_assignment.walk import carried_values
+from adjoint.fast.single_assignment.walk import Carried, callee_of, carried_values
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -55,12 +55,16 @@ class Activity:
         These values.
     tapes
         By tape: for each of the items that an iteration pushes, whether it carries a tangent.
+    may_change
+        Whether a write may make a value active that an operation before it has read.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
+        self.may_change = False
+        self._constants: dict[Any, bool] = {}
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -68,8 +72,9 @@ class Activity:
     def find_all(self, block: Block) -> None:
         """Add dependent values until nothing changes: a write may make a value active that was read
         before."""
+        self._find(block)
         before: Any = None
-        while before != (before := self._count()):
+        while self.may_change and before != (before := self._count()):
             self._find(block)
 
     def _count(self) -> tuple[int, ...]:
@@ -139,12 +144,24 @@ class Activity:
             self.tapes.setdefault(op.result, [])
         elif f is runtime.push:
             self._push(op)
-        elif f in EFFECTS and any(map(self.is_active, op.operands[1:])):
+        elif f in EFFECTS and self._reads_active(op.operands[1:]):
+            self.may_change = True
             for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
                 self._mark(x)
-        if op.result is not None and any(map(self.is_active, carriers(op))):
-            if not self.is_rounded(op):
+        if op.result is not None and (op.keywords or self._reads_active(op.operands)):
+            if self._reads_active(self.carriers(op)) and not self.is_rounded(op):
                 self._mark(op.result)
+
+    def carriers(self, op: Call) -> Sequence[Operand]:
+        """Return the operands whose tangents the result of a call depends on."""
+        return carriers(op, self._constants)
+
+    def _reads_active(self, operands: Iterable[Operand]) -> bool:
+        """Return whether one of the operands carries a tangent."""
+        for x in operands:  # faster than `any`
+            if type(x) is Value and x in self.active:
+                return True
+        return False
 
     def is_rounded(self, op: Call) -> bool:
         """Return whether the operands of a call that carry tangents are rounded to integers."""
@@ -167,15 +184,24 @@ class Activity:
                     self._mark(column.value)
             elif self.tapes[column.tape]:
                 self._bind(column.value, self._pushed[column.tape][column.place])
-        before: Any = None
-        while before != (before := self._count()):
-            for values, made_of in carried_values(op):
-                for value in values:
-                    for x in made_of:
-                        self._bind(value, x)
+        carried = carried_values(op)
+        self._bind_carried(carried)
+        is_settled = False
+        while not is_settled:
+            before = self._count()
             if op.test is not None:
                 self._find(op.test)
             self._find(op.body)
+            if not self.may_change:  # only the carried values may ask for another pass
+                before = self._count()
+            self._bind_carried(carried)
+            is_settled = before == self._count()
+
+    def _bind_carried(self, carried: Carried) -> None:
+        for values, made_of in carried:
+            for value in values:
+                for x in made_of:
+                    self._bind(value, x)
 
     # ---- loops -----------------------------------------------------------------------------------
 
@@ -214,7 +240,7 @@ class Activity:
 
     def _tape_read_by(self, source: Value) -> Value | None:
         made = self._made.get(source)
-        if made is None or made.callee != Const(reversed):
+        if made is None or callee_of(made) is not reversed:
             return None
         return self.tape_of(made.operands[0])
 
@@ -228,12 +254,12 @@ class Activity:
         The passes have replaced values since the evaluator noted them.
         """
         made = self._made.get(x) if isinstance(x, Value) else None
-        return made.operands if made is not None and made.callee in _BUILDING else None
+        return made.operands if made is not None and callee_of(made) in _BUILDING else None
 
     def is_zip(self, iterable: Operand) -> Call | None:
         """Return the call of `zip` that made an iterable; ``None`` for others."""
         made = self._made.get(iterable) if isinstance(iterable, Value) else None
-        return made if made is not None and made.callee == Const(zip) else None
+        return made if made is not None and callee_of(made) is zip else None
 
     def _yields_active(self, x: Operand) -> bool:
         """Return whether iteration over an operand gives values that carry tangents, or tapes."""
@@ -242,10 +268,10 @@ class Activity:
         if x in self.active or self._tape_read_by(x) is not None:
             return True
         made = self._made.get(x)
-        if made is None or made.callee not in _ITERATING:
+        if made is None or callee_of(made) not in _ITERATING:
             return False
         return any(map(self._yields_active, made.operands))
 
 
-_BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))
-_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
+_BUILDING = (primitives.build_list, primitives.build_tuple)
+_ITERATING = (zip, enumerate, reversed)

@@ -51,16 +51,19 @@ _CARRIERS: dict[Any, tuple[int, ...]] = {
 """By function: the places of the operands that a tangent of the result depends on, if not all."""
 
 
-def carriers(op: Call) -> Sequence[Operand]:
-    """Return the operands whose tangents the result of a call depends on."""
+def carriers(op: Call, constants: dict[Any, bool]) -> Sequence[Operand]:
+    """Return the operands whose tangents the result of a call depends on; `constants` keeps
+    `is_constant` of callees."""
     if not isinstance(op.callee, Const):
         return op.operands
     f = op.callee.value
     if f in _CARRIERS:
         return [op.operands[i] for i in _CARRIERS[f]]
-    if is_constant(f) or (f is round and len(op.operands) == 1):
+    if f not in constants:
+        constants[f] = is_constant(f)
+    if constants[f] or (f is round and len(op.operands) == 1):
         return ()
-    return (*op.operands, *(x for _, x in op.keywords))
+    return (*op.operands, *(x for _, x in op.keywords)) if op.keywords else op.operands
 
 
 def is_constant(f: Any) -> bool:
@@ -76,4 +79,7 @@ def is_constant(f: Any) -> bool:
 def has_rule_from_outside(f: Any) -> bool:
     """Return whether a user has registered a forward rule of a function."""
     rules = lookup(f)
-    return rules is not None and any(rule.foreign for rule in rules.frules)
+    for rule in () if rules is None else rules.frules:
+        if rule.foreign:
+            return True
+    return False

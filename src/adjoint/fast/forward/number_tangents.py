@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.reverse.arithmetic import inferred, product
-from adjoint.fast.reverse.elementwise import evaluated_slope, share_of_one, ties_of_numbers
+from adjoint.fast.reverse.elementwise import share_of_one, ties_of_numbers
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -36,7 +36,11 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
 
 def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     """Write the sum of one term or more."""
-    return reduce(lambda a, b: sum_of(ev, a, b, name), terms)
+    pending = iter(terms)
+    total = next(pending)
+    for term in pending:
+        total = sum_of(ev, total, term, name)
+    return total
 
 
 @formula(*IDENTITIES, *COPIES, runtime.as_float, np.float32, np.float16)

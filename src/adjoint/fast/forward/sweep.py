@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.forward.activity import EFFECTS, Column
-from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
@@ -89,18 +88,25 @@ class ForwardSweep(TangentValues):
                 raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
             ev.write(op)
             return
-        moves = any(self.of(x) is not None for x in carriers(op))
-        if not moves or self.activity.is_rounded(op):  # active by a later write only
+        if self.activity.may_change and not self._moves(op):
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:
-            if any(self.of(x) is not None for _, x in op.keywords):
+            if op.keywords and any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
-            with self.in_precision_of(op):
+            self.is_exact = self.has_low(op)
+            try:
                 found = tangent(self, op)
+            finally:
+                self.is_exact = False
             dot = self._separate(self.settle(found, y), op, place)
         self._bind(y, dot)
+
+    def _moves(self, op: Call) -> bool:
+        """Return whether the result of an operation is active not only by a later write."""
+        is_moving = any(self.of(x) is not None for x in self.activity.carriers(op))
+        return is_moving and not self.activity.is_rounded(op)
 
     def _bind(self, y: Value, dot: Operand) -> None:
         self.dots[y] = dot

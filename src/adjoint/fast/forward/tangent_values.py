@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,11 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
+from adjoint.fast.reverse.cotangent_types import are_floats, operand_type, plain, whole
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
-from adjoint.rulekit.partials import LOW
+from adjoint.rulekit.partials import LOW, Partials
 
 
 class TangentValues:
@@ -48,6 +47,8 @@ class TangentValues:
         Whether no sweep goes through the tangents: rules may be called for them.
     has_opaque_rules
         Whether rules that are not inlined may be differentiated by the interpreter.
+    is_exact
+        Whether `of` converts tangents to the classes of their primals.
     """
 
     def __init__(
@@ -63,22 +64,25 @@ class TangentValues:
         self.has_opaque_rules = has_opaque_rules
         self.activity: Activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
-        self._is_exact = False
+        self.slopes: dict[Any, Partials | None] = {}  # by callee and number of operands
+        self.is_exact = False
 
     def of(self, x: Operand) -> Operand | None:
         """Return the tangent of an operand; ``None`` if it carries none."""
         dot = self.dots.get(x) if type(x) is Value else None
-        return dot if dot is None or not self._is_exact else self._exact(dot, x)  # type: ignore[arg-type]
+        return dot if dot is None or not self.is_exact else self._exact(dot, x)  # type: ignore[arg-type]
 
-    @contextmanager
-    def in_precision_of(self, op: Call) -> Iterator[None]:
-        """In this context, `of` converts tangents to the classes of their primals if an operand of
-        `op` has less than double precision: beside it, a Python number would take that."""
-        self._is_exact = any(_is_low(operand_type(self.ev, x)) for x in op.operands)
-        try:
-            yield
-        finally:
-            self._is_exact = False
+    def has_low(self, op: Call) -> bool:
+        """Return whether an operand of `op` has less than double precision: beside it, a tangent
+        that is a Python number would take that."""
+        for x in op.operands:  # a generator would cost more
+            t = self.ev.types[x] if type(x) is Value else operand_type(self.ev, x)
+            if type(t) is Number:
+                if not t.kinds.isdisjoint(LOW_KINDS):
+                    return True
+            elif type(t) is Array and t.dtype.char in LOW:
+                return True
+        return False
 
     def _exact(self, dot: Operand, x: Value) -> Operand:
         """Convert the tangent of a NumPy number to the class of the number."""
@@ -147,18 +151,13 @@ class TangentValues:
         if isinstance(dot, Const):
             known: Any = dot.value
             return Const(complex(known) if is_complex(t) else float(known))
+        if are_floats(self.ev, y, dot):  # the most frequent case
+            return dot
         dot = plain(self.ev, dot, y)
         found = operand_type(self.ev, dot)
         if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):
             return self.ev.operation(float, (dot,), FLOAT, name=f"{y.name}_dot")
         return dot
-
-
-def _is_low(t: Type) -> bool:
-    """Return whether a number or the elements of an array may have less than double precision."""
-    if isinstance(t, Number):
-        return not t.kinds.isdisjoint(LOW_KINDS)
-    return type(t) is Array and t.dtype.char in LOW
 
 
 def tangent_type(t: Type) -> Type:

@@ -18,8 +18,9 @@ from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import as_precise, product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
-from adjoint.fast.reverse.differentiate import slopes_of
-from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
+from adjoint.fast.reverse.differentiate import known_slopes
+from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, is_modulus
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
@@ -53,7 +54,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     if f in formulas:
         found = formulas[f](sweep, op, y)
     if found is None:
-        slopes = slopes_of(f, len(op.operands))
+        slopes = known_slopes(sweep.slopes, f, len(op.operands))
         if slopes is not None:
             found = _by_slopes(sweep, op, slopes)
     if found is None:
@@ -74,12 +75,13 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
         return None
     place, heap = len(ev.block), dict(ev.heap)
     terms: list[Operand] = []
+    is_product = callee_of(op) in PRODUCTS and op.operands[0] is not op.operands[1]
     try:
         for x, p in zip(op.operands, slopes.partials, strict=True):
             dot = sweep.of(x)
             if dot is None or p is None:
                 continue
-            if callee_of(op) in PRODUCTS and op.operands[0] is not op.operands[1]:
+            if is_product:
                 a, b = op.operands
                 slope: Operand = b if x is a else a
             elif is_modulus(ev, op):

@@ -9,7 +9,7 @@ Before, after::
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -36,8 +36,6 @@ def without_needless_copies(
 ) -> tuple[Op, ...]:
     """Return operations in which an array that was made for one copy is that copy; `written` are
     the values that are written to."""
-    if not any(map(_is_copy, ops)):
-        return tuple(ops)
     reads = count_reads(Block((), tuple(ops), tuple(results)))
     made = {op.result: op for op in ops if isinstance(op, Call) and op.result is not None}
 
@@ -60,6 +58,11 @@ def without_needless_copies(
 
 def _is_array(op: Call, types: Mapping[Value, Type]) -> bool:
     return op.result is not None and isinstance(types[op.result], Array)
+
+
+def has_copies(ops: Iterable[Op]) -> bool:
+    """Return whether one of the operations is a copy that may be needless."""
+    return any(map(_is_copy, ops))
 
 
 def _is_copy(op: Op) -> TypeGuard[Call]:

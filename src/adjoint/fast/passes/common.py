@@ -16,12 +16,11 @@ block or in one around it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
-from adjoint.fast.single_assignment.walk import mapped, reads_any
+from adjoint.fast.single_assignment.walk import mapped, reads_any, with_body
 from adjoint.ir.single import Block, Call, Const, Function, Op, Operand, Value
 
 
@@ -35,7 +34,7 @@ def share_common(function: Function, is_pure: Callable[[Call], bool]) -> Functio
         Whether a call has no effect, its result depends on the operands only, and the result is
         never written to.
     """
-    return replace(function, body=_Sharer(is_pure).block(function.body))
+    return with_body(function, _Sharer(is_pure).block(function.body))
 
 
 class _Sharer:
@@ -64,7 +63,8 @@ class _Sharer:
             call = mapped(op, self._one, self.block)  # type: ignore[assignment]
         if op.result is None or not self._is_pure(op):
             return call
-        key = _key(call.callee), *[x if type(x) is Value else _key(x) for x in call.operands]
+        parts = [x if type(x) is Value else _key(x) for x in call.operands]
+        key: tuple[Hashable, ...] = (_key(call.callee), *parts)
         if call.keywords:
             key = (*key, *sorted((name, _key(value)) for name, value in call.keywords))
         known = self._known.setdefault(key, op.result)

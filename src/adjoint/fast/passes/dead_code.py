@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import assert_never
 
-from adjoint.fast.single_assignment.walk import carried_values, operands
+from adjoint.fast.single_assignment.walk import carried_values, operands, with_body
 from adjoint.ir.single import (
     Block,
     Call,
@@ -73,27 +73,34 @@ class _Remover:
         self._pending.extend(body.results or ())
         self._mark()
         kept = [True] * len(body.results or ())
-        return replace(function, body=self._block(body, kept))
+        return with_body(function, self._block(body, kept))
 
     # ---- needed values ---------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> bool:
         """Record the operands of each value; return whether an operation in the block acts."""
-        acting = [id(op) for op in block.ops if self._acts(op)]
+        acting = [
+            id(op)
+            for op in block.ops
+            if (self._acts_call(op) if type(op) is Call else self._acts(op))
+        ]
         self._acting.update(acting)
         return bool(acting)
 
+    def _acts_call(self, op: Call) -> bool:
+        plain = not op.keywords and type(op.callee) is Const
+        read = op.operands if plain else operands(op)
+        if self._is_pure(op):
+            if op.result is not None:
+                self._made_of[op.result] = read
+            return False
+        self._pending.extend(read)
+        return True
+
     def _acts(self, op: Op) -> bool:
         match op:
-            case Call(result=result):
-                plain = not op.keywords and type(op.callee) is Const
-                read = op.operands if plain else operands(op)
-                if self._is_pure(op):
-                    if result is not None:
-                        self._made_of[result] = read
-                    return False
-                self._pending.extend(read)
-                return True
+            case Call():
+                return self._acts_call(op)
             case Unpack() | Raise():
                 self._pending.extend(operands(op))
                 return True

@@ -14,9 +14,8 @@ Operations inside an ``if`` do not move: the loop may never run them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from adjoint.fast.single_assignment.walk import operands, results, with_blocks
+from adjoint.fast.single_assignment.walk import reads_any, results, with_blocks, with_body
 from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpack, Value
 
 
@@ -34,7 +33,7 @@ def move_invariant(
     is_safe : callable
         Whether a call cannot raise, for any values of its operands.
     """
-    return replace(function, body=_Mover(is_pure, is_safe).block(function.body))
+    return with_body(function, _Mover(is_pure, is_safe).block(function.body))
 
 
 class _Mover:
@@ -73,9 +72,9 @@ class _Mover:
         if isinstance(op, Unpack):  # moves with the call whose result it unpacks
             return op.value in self._moved
         return (
-            isinstance(op, Call)
+            type(op) is Call
             and op.result is not None
-            and not any(isinstance(x, Value) and x in inside for x in operands(op))
+            and not reads_any(op, inside)
             and self._is_pure(op)
             and self._is_safe(op)
         )

@@ -59,11 +59,13 @@ _NONE = Const(None)
 
 def has_many(types: Mapping[Value, Type], *whole: Block) -> bool:
     """Return whether there are enough of NumPy's numbers that a choice may be worth making."""
-    found = 0.0
+    found = 0
     for block in whole:
         for op in walk(block):
-            t = types.get(op.result) if type(op) is Call and op.result is not None else None
-            found += type(t) is Number and np.float64 in t.kinds
+            if type(op) is Call and op.result is not None:
+                t = types.get(op.result)
+                if type(t) is Number and np.float64 in t.kinds:
+                    found += 1
     return found > _CONVERSION
 
 

@@ -206,7 +206,7 @@ class _Writer:
         if f in (np.float64, same) and type(xs[0]) is Value and self._is_float(xs[0]):
             self._copies[op.result] = xs[0]  # type: ignore[index]
             return None
-        return replace(op, callee=Const(INSTEAD.get(f, f)), operands=xs)
+        return Call(op.result, Const(INSTEAD.get(f, f)), xs, op.keywords, op.span)
 
     def _is_float(self, x: Value) -> bool:
         return x in self._chosen or self._ev.types[x] == FLOAT

@@ -14,7 +14,7 @@ saved or computed again.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
@@ -111,7 +111,7 @@ class _Network:
         self._left[b].setdefault(a, 0)
 
     def cut(self) -> set[Node]:
-        """Return the source side of the smallest minimum cut (Edmonds & Karp)."""
+        """Return the source side of the smallest minimum cut (Ford & Fulkerson)."""
         while True:
             came_from = self._search()
             if SINK not in came_from:
@@ -128,9 +128,9 @@ class _Network:
     def _search(self) -> dict[Node, Node]:
         """Return the nodes reached by edges with capacity left, each with its predecessor."""
         found: dict[Node, Node] = {SOURCE: SOURCE}
-        pending = deque([SOURCE])
+        pending = [SOURCE]
         while pending:
-            a = pending.popleft()
+            a = pending.pop()
             for b, left in self._left[a].items():
                 if left > 0 and b not in found:
                     found[b] = a

@@ -58,7 +58,7 @@ _MAY_RAISE: frozenset[Any] = frozenset(
 
 def is_effect(call: Call) -> bool:
     """Return whether a call has an effect besides its result."""
-    return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
+    return type(call.callee) is not Const or call.callee.value in _EFFECTS
 
 
 _NOT_SHARED = _EFFECTS | MADE_EACH_TIME
@@ -114,8 +114,9 @@ def _read_again(block: Block) -> set[Value]:
     pending = [block]
     while pending:
         ops = pending.pop().ops
-        pending += [inner for op in ops for inner in blocks(op)]
-        added = [op.operands[:2] for op in ops if type(op) is Call and callee_of(op) in _ADDITIONS]
+        pending += [inner for op in ops if type(op) is not Call for inner in blocks(op)]
+        writes = [op for op in ops if type(op) is Call and op.result is None]
+        added = [op.operands[:2] for op in writes if callee_of(op) in _ADDITIONS]
         reads = [op for op in ops if is_call_of(op, operator.getitem)] if added else []
         found.update(op.result for op in reads if op.result and op.operands in added)
     return found
@@ -139,10 +140,16 @@ _OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
     """Return whether a call may be removed if its result is not needed: the calls of `block`, the
     user computation, only if they cannot raise or warn."""
-    own = {x for op in walk(block) for x in results(op)} - _read_again(block)
+    own: set[Value] = set()
+    for op in walk(block):
+        if type(op) is not Call:
+            own.update(results(op))
+        elif op.result is not None:
+            own.add(op.result)
+    own -= _read_again(block)
 
     def is_removable(call: Call) -> bool:
-        if is_effect(call):
+        if type(call.callee) is not Const or call.callee.value in _EFFECTS:
             return False
         return (call.result is not None and call.result not in own) or _is_silent(call, types)
 

@@ -15,7 +15,7 @@ writes to, and the iterators that it uses up, are made in it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.single_assignment.substitution import free_values
@@ -37,11 +37,7 @@ def split(
         together, in their order.
     """
     both = [(op, _reads(op), results(op)) for op in ops]
-    bound: set[Any] = {
-        *written,
-        *_written_by(ops),
-        *(op.result for op in ops if _makes_iterator(op)),
-    }
+    bound: set[Any] = {*written, *_bound_by(ops)}
     moved: set[Value] = set(dots)
     later: list[Op] = []
     is_settled = False
@@ -51,26 +47,27 @@ def split(
             if not moved.isdisjoint(read) or not moved.isdisjoint(made):
                 later.append(op)
                 moved.update(made)
-                if not (bound & read) <= moved:
-                    moved |= bound & read
+                if bound and not moved.issuperset(found := bound.intersection(read)):
+                    moved |= found
                     is_settled = False
     kept = set(map(id, later))
-    return tuple(op for op in ops if id(op) not in kept), tuple(later)
+    return tuple([op for op in ops if id(op) not in kept]), tuple(later)
 
 
-def _reads(op: Op) -> set[Value]:
+def _reads(op: Op) -> list[Value]:
     """Return the values that an operation reads, its blocks included."""
     if isinstance(op, If | Loop):
-        return set(free_values(Block((), (op,), ())))
-    return {x for x in operands(op) if type(x) is Value}
+        return free_values(Block((), (op,), ()))
+    return [x for x in operands(op) if type(x) is Value]
 
 
-def _written_by(ops: Iterable[Op]) -> Iterator[Operand]:
-    """Yield the operands that operations write to: arrays, lists, tapes."""
+def _bound_by(ops: Iterable[Op]) -> Iterator[Operand]:
+    """Yield the operands that operations write to, arrays, lists, tapes; and the iterators that
+    they make."""
     for op in walk_ops(ops):
-        if isinstance(op, Call) and op.operands and is_effect(op):
+        if type(op) is not Call:
+            continue
+        if op.operands and is_effect(op):
             yield op.operands[0]
-
-
-def _makes_iterator(op: Op) -> TypeGuard[Call]:
-    return callee_of(op) in _ITERATORS
+        elif op.result is not None and callee_of(op) in _ITERATORS:
+            yield op.result

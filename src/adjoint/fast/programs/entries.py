@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adjoint.errors import place_text
 from adjoint.fast.programs.call_kinds import kinds_of
@@ -13,9 +13,6 @@ from adjoint.fast.programs.failures import Failures
 from adjoint.fast.programs.owners import Owner
 from adjoint.ir.nodes import Span
 from adjoint.runtime.dispatch.observed_results import observed
-
-if TYPE_CHECKING:
-    from adjoint.fast.build.program import Program
 
 MOST_NOT_COVERED = 12
 """Number of kinds not covered after which a function is no longer specialised."""
@@ -43,9 +40,12 @@ class Entry:
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
         Whether it writes to arrays, containers or objects from outside.
+    has_taken_apart
+        Whether it is for the lengths of small arrays alone.
+    most_rows
+        How many rows to take at once; see `Program.most_rows`.
     """
 
-    program: Program
     source: str
     run: Callable[..., Any]
     cost: float
@@ -55,6 +55,8 @@ class Entry:
     opaque: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
     writes: bool = False
+    has_taken_apart: bool = False
+    most_rows: int = 0
 
     def call(self, f: Any, args: tuple[Any, ...], dots: Sequence[Any] | None) -> Any:
         """Call `run`, or `once` with tangents."""
@@ -97,13 +99,13 @@ class Stored:
     def forget_lengths(self) -> None:
         """Drop the programs for the lengths of small arrays alone, and make no more of them."""
         self.takes_apart = False
-        self.entries = [x for x in self.entries if not x.program.ev.has_taken_apart]
+        self.entries = [x for x in self.entries if not x.has_taken_apart]
 
     def has_none_before(self, entry: Entry) -> bool:
         """Return whether an entry may be tried before the others: it is for the lengths of small
         arrays, or no other is."""
-        is_special = [x.program.ev.has_taken_apart for x in self.entries]
-        return entry.program.ev.has_taken_apart or not any(is_special)
+        is_special = [x.has_taken_apart for x in self.entries]
+        return entry.has_taken_apart or not any(is_special)
 
     def reason_for(self, f: Any, args: tuple[Any, ...]) -> NotCoveredKind | None:
         """Return why a call is not covered, or ``None`` if its kind is unknown."""

@@ -326,7 +326,6 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain
     program.wanted.clear()
     cost = time.perf_counter() - begin
     made = Entry(
-        program,
         source,
         run,
         cost,
@@ -335,6 +334,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain
         inlined,
         opaque,
         writes=writes,
+        has_taken_apart=program.ev.has_taken_apart,
+        most_rows=program.most_rows,
     )
     if mode.has_tangents:
         for name, text in entry_texts.items():

@@ -8,6 +8,7 @@ from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.differentiate import is_carrier, is_rounded
 from adjoint.fast.reverse.sweep import Sweep, is_write
 from adjoint.fast.single_assignment.walk import (
+    Carried,
     blocks,
     carried_values,
     is_call_of,
@@ -87,14 +88,22 @@ def _loop_active(sweep: Sweep, op: Loop) -> None:
     if op.iterable is not None and sweep.iterates_over_active(op.iterable):
         sweep.active.add(op.body.parameters[0])
     carried = carried_values(op)
-    before = -1
-    while before != len(sweep.active):
+    _activate_carried(sweep, carried)
+    is_settled = False
+    while not is_settled:
         before = len(sweep.active)
-        for values, made_of in carried:
-            if sweep.is_active(made_of):
-                sweep.active.update(values)
         for block in blocks(op):
             _find_active(sweep, block)
+        if not sweep.ev.written:  # only the carried values may ask for another pass
+            before = len(sweep.active)
+        _activate_carried(sweep, carried)
+        is_settled = before == len(sweep.active)
+
+
+def _activate_carried(sweep: Sweep, carried: Carried) -> None:
+    for values, made_of in carried:
+        if sweep.is_active(made_of):
+            sweep.active.update(values)
 
 
 def carries(sweep: Sweep, op: Call) -> bool:

@@ -34,7 +34,7 @@ def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
     """Write ``bar * slope`` without a factor 1, and with negations outermost."""
     pairs = (slope, bar), (bar, slope)
     for x, other in pairs:
-        if isinstance(x, Const) and type(x.value) in (int, float, complex):
+        if type(x) is Const and type(x.value) in (int, float, complex):
             if x.value == 1:
                 return other
             if x.value == -1:
@@ -77,9 +77,11 @@ _ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.true
 def inexact(ev: Evaluator, x: Operand) -> Operand:
     """Convert NumPy integers and truth values to float64: they overflow, and their logarithms may
     have low precision."""
-    t = operand_type(ev, x)
     if isinstance(x, Const):
         return Const(np.float64(x.value)) if isinstance(x.value, _WHOLE) else x
+    t = operand_type(ev, x)
+    if type(t) is Number and t.kinds <= _INEXACT:
+        return x
     if isinstance(t, Array) and may_overflow(t):
         of_floats = Array(np.dtype(np.float64), t.shape)
         return ev.operation(np.ndarray.astype, (x, Const(of_floats.dtype)), of_floats)
@@ -92,6 +94,7 @@ def inexact(ev: Evaluator, x: Operand) -> Operand:
 
 
 _WHOLE = (np.integer, np.bool_, bool)
+_INEXACT = frozenset({float, complex, np.float64, np.complex128})
 
 
 def beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:

@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.types import (
     is_complex,
     is_float,
     number,
+    number_of_class,
     part_type,
 )
 from adjoint.fast.evaluate.values import Abstract, Known
@@ -28,15 +29,15 @@ from adjoint.rulekit.row_sums import column_sums
 
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:
-    if isinstance(x, Value):
+    if type(x) is Value:
         return ev.types[x]
     assert isinstance(x, Const)
-    return number(type(x.value))
+    return number_of_class(type(x.value))
 
 
 def abstract_of(x: Operand) -> Abstract:
     """Return the abstract value of an operand."""
-    return Known(x.value) if isinstance(x, Const) else x  # type: ignore[return-value]
+    return Known(x.value) if type(x) is Const else x  # type: ignore[return-value]
 
 
 def are_floats(ev: Evaluator, *operands: Operand) -> bool:
@@ -67,6 +68,8 @@ def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
 
     Contributions to real numbers and arrays become real.
     """
+    if are_floats(ev, x, bar):  # the most frequent case
+        return bar
     if has_complex(ev.types[x]) or has_complex(operand_type(ev, bar)):
         bar = _projected(ev, bar, x)
     t, found = bar_type(ev.types[x]), operand_type(ev, bar)

@@ -19,7 +19,8 @@ from adjoint.fast.evaluate.types import (
     is_inexact,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, is_modulus
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.opaque_calls import opaque_back
@@ -83,7 +84,7 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
         return False
     if f in formulas or f in steps:
         return True
-    slopes = _slopes_of(sweep, f, len(op.operands))
+    slopes = known_slopes(sweep.slopes, f, len(op.operands))
     if slopes is not None:
         return any(p is not None for p in slopes.partials)
     rules = lookup(f)
@@ -94,10 +95,13 @@ def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Val
     """Return whether the active operands of a call, or their items, are rounded to integers: the
     result is an array of integers, and they are none. A list is rounded as a whole. The sign of a
     real number is rounded, too."""
-    t, f = ev.types.get(op.result) if op.result is not None else None, callee_of(op)
+    f = callee_of(op)
     if f is np.sign:
         return _is_real(ev.type_at(op.operands[0])) and not _has_other_rule(f)
-    if type(t) is not Array or t.dtype.kind in "fc" or f not in _ROUNDING:
+    if f not in _ROUNDING or op.result is None:
+        return False
+    t = ev.types.get(op.result)
+    if type(t) is not Array or t.dtype.kind in "fc":
         return False
     leaves = [*_leaves(ev, op, made_by)]
     moving = [x for x in leaves if isinstance(x, Value) and x in active]
@@ -158,11 +162,11 @@ def slopes_of(f: Any, count: int) -> Partials | None:
     return None
 
 
-def _slopes_of(sweep: Sweep, f: Any, count: int) -> Partials | None:
-    """Return `slopes_of` a callee, which the sweep keeps."""
-    if (f, count) not in sweep.slopes:
-        sweep.slopes[f, count] = slopes_of(f, count)
-    return sweep.slopes[f, count]
+def known_slopes(known: dict[Any, Partials | None], f: Any, count: int) -> Partials | None:
+    """Return `slopes_of` a callee; `known` keeps those of one sweep."""
+    if (f, count) not in known:
+        known[f, count] = slopes_of(f, count)
+    return known[f, count]
 
 
 def differentiated(sweep: Sweep, op: Call) -> Step:
@@ -182,7 +186,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: with_cotangent(scope, y, lambda bar: formulas[f](scope, op, bar))
-    slopes = _slopes_of(sweep, f, len(op.operands))
+    slopes = known_slopes(sweep.slopes, f, len(op.operands))
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
         return lambda scope: elementwise_back(scope, op, slopes)

@@ -22,16 +22,16 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.arithmetic import as_precise, bar_name, beside, inexact, inferred, product
+from adjoint.fast.reverse.arithmetic import as_precise, bar_name, beside, inferred, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import (
-    abstract_of,
     are_floats,
     cast_to,
     conjugated,
     fit,
     operand_type,
 )
+from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
@@ -133,14 +133,6 @@ def demand_floats(ev: Evaluator, x: Value) -> None:
         raise NotCovered("the derivative of an extremum of integers", ev.span)
     if has_complex(t):
         raise NotCovered("the derivative of an extremum of complex numbers", ev.span)
-
-
-def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
-    """Write a partial derivative by inlining the Python function `p`."""
-    args = [abstract_of(inexact(ev, x)) for x in operands]
-    ev.hint = "slope"
-    found = ev.call(ev.outside.own(p), args, {})
-    return ev.operand(found)
 
 
 @formula(operator.truediv, np.true_divide)

@@ -31,9 +31,11 @@ class ForwardBlock(OpenBlock):
     plan: list[Planned] = field(default_factory=list)
 
     def reverse(self, scope: Scope) -> None:
-        """Write the reverse of the block; `scope` holds the cotangents of its results."""
+        """Write the reverse of the block; `scope` holds the cotangents of its results. The plan,
+        whose places refer to the block, is used up."""
         ev, contents = scope.ev, scope.sweep.contents
-        for step in reversed(self.plan):
+        while self.plan:
+            step = self.plan.pop()
             if not contents.last:  # the program writes to no array
                 step.back(scope)
                 continue

@@ -33,7 +33,7 @@ from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.rows import with_item
 from adjoint.fast.reverse.sweep import Sweep, is_write, writes_in
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single_assignment.walk import results
+from adjoint.fast.single_assignment.walk import callee_of, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -143,15 +143,12 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
     return None
 
 
-_SCALING: dict[Operand, Any] = {
-    Const(runtime.scale): operator.mul,
-    Const(runtime.divide): operator.truediv,
-}
+_SCALING: dict[Any, Any] = {runtime.scale: operator.mul, runtime.divide: operator.truediv}
 
 
 def _is_scaled_by_active(sweep: Sweep, op: Call) -> bool:
     """Return whether an array is multiplied in place by something active."""
-    return op.callee in _SCALING and op.operands[1] in sweep.active
+    return callee_of(op) in _SCALING and op.operands[1] in sweep.active
 
 
 def _scaled(sweep: Sweep, op: Call) -> tuple[Call, Call]:
@@ -162,7 +159,7 @@ def _scaled(sweep: Sweep, op: Call) -> tuple[Call, Call]:
     ev.fresh.add(t)
     sweep.active.add(t)
     sweep.of_function.add(t)
-    made = Call(t, Const(_SCALING[op.callee]), (y, c), (), op.span)
+    made = Call(t, Const(_SCALING[callee_of(op)]), (y, c), (), op.span)
     sweep.made_by[t] = made
     return made, Call(None, Const(runtime.put), (y, Const(...), t), (), op.span)
 

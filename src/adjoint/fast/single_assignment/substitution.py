@@ -15,13 +15,14 @@ from adjoint.fast.single_assignment.walk import (
     walk,
     with_blocks,
 )
-from adjoint.ir.single import Block, Call, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
 def without_copies(block: Block) -> Block:
     """Return the block without ``y = same(x)``, with `x` in place of `y`."""
     names: dict[Value, Operand] = {}
-    copies = [op for op in walk(block) if is_call_of(op, same)]
+    calls = [op for op in walk(block) if type(op) is Call]
+    copies = [op for op in calls if type(op.callee) is Const and op.callee.value is same]
     if not copies:
         return block
     for op in copies:
@@ -47,11 +48,19 @@ def free_values(block: Block) -> list[Value]:
 def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> None:
     defined.update(block.parameters)
     for op in block.ops:
-        found.update((x, None) for x in operands(op) if isinstance(x, Value))
+        for x in operands(op):
+            if type(x) is Value:
+                found[x] = None
+        if type(op) is Call:
+            if op.result is not None:
+                defined.add(op.result)
+            continue
         defined.update(results(op))
         for inner in blocks(op):
             _collect(inner, defined, found)
-    found.update((x, None) for x in block.results or () if isinstance(x, Value))
+    for x in block.results or ():
+        if type(x) is Value:
+            found[x] = None
 
 
 def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
@@ -60,7 +69,7 @@ def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
         return block
 
     def new(x: Operand) -> Operand:
-        return names.get(x, x) if isinstance(x, Value) else x
+        return names.get(x, x) if type(x) is Value else x
 
     def inner(block: Block) -> Block:
         return renamed(block, names)

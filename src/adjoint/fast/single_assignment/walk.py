@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+from adjoint.ir.single import (
+    Block,
+    Call,
+    Const,
+    Function,
+    If,
+    Loop,
+    Op,
+    Operand,
+    Raise,
+    Unpack,
+    Value,
+)
 
 
 def walk(block: Block) -> Iterator[Op]:
@@ -86,7 +98,10 @@ def read_by(op: Op) -> Iterator[Operand]:
         yield from block.results or ()
 
 
-def carried_values(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
+Carried: TypeAlias = list[tuple[tuple[Value, ...], tuple[Operand, ...]]]
+
+
+def carried_values(op: Loop) -> Carried:
     """Return, for each carried value, the values that stand for it, and their operands."""
     first = int(op.iterable is not None)
     flag = int(op.stops)
@@ -136,6 +151,12 @@ def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], B
 def with_blocks(op: Op, inner: Callable[[Block], Block]) -> Op:
     """Return an operation with `inner` applied to its blocks."""
     return mapped(op, lambda x: x, inner) if isinstance(op, If | Loop) else op
+
+
+def with_body(function: Function, body: Block) -> Function:
+    """Return a function with another body."""
+    f = function
+    return Function(f.name, f.parameters, f.free, body, f.filename, f.span)
 
 
 def reads_any(op: Call, names: Container[Value]) -> bool:

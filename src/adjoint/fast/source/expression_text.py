@@ -83,7 +83,7 @@ class Formulas:
         self.types, self._length_of = types, length_of
         self.bound: dict[str, Any] = {"np": ModuleType("numpy"), "math": ModuleType("math")}
         self._names: dict[Value, str] = {}
-        self._taken: set[str] = {"_", "np", "math", "cmath", *keyword.kwlist, *dir(builtins)}
+        self._taken: set[str] = {"_", "np", "math", "cmath", *keyword.kwlist, *vars(builtins)}
         self._numbers: dict[str, int] = {}
         self._texts: dict[Value, tuple[str, int]] = {}
         self._constants: dict[int, str] = {}
@@ -92,9 +92,10 @@ class Formulas:
 
     def name(self, v: Value) -> str:
         """Return the name of a value in the source."""
-        if v not in self._names:
-            self._names[v] = self.new_name(v.name)
-        return self._names[v]
+        known = self._names.get(v)
+        if known is None:
+            known = self._names[v] = self.new_name(v.name)
+        return known
 
     def new_name(self, base: str) -> str:
         if not (base.isidentifier() and base.isascii()):
@@ -119,7 +120,7 @@ class Formulas:
 
     def text(self, x: Operand, above: int = 0) -> str:
         """Return the text of an operand, in parentheses if it binds less tightly than `above`."""
-        if isinstance(x, Value):
+        if type(x) is Value:
             waiting = self._texts.pop(x, None)
             if waiting is None:
                 return self.name(x)
@@ -158,18 +159,19 @@ class Formulas:
         """Return the text of a call, and its level."""
         assert isinstance(op.callee, Const)
         f, xs = op.callee.value, op.operands
-        if f is pullback:
-            return self._opaque_pullback(*xs), ATOM
-        if isinstance(f, Opaque):
-            return self._opaque_call(f, xs), ATOM
-        if f in _INFIX and len(xs) == 2:
-            sign, level = _INFIX[f]
+        infix = _INFIX.get(f)
+        if infix is not None and len(xs) == 2:
+            sign, level = infix
             right = level if f is operator.pow else level + 1
             left = level + 1 if f is operator.pow or level == 6 else level
             return f"{self.text(xs[0], left)} {sign} {self.text(xs[1], right)}", level
         if f in _PREFIX:
             sign, level = _PREFIX[f]
             return f"{sign}{self.text(xs[0], level)}", level
+        if f is pullback:
+            return self._opaque_pullback(*xs), ATOM
+        if isinstance(f, Opaque):
+            return self._opaque_call(f, xs), ATOM
         special = _SPECIAL.get(f)
         if special is not None:
             made = special(self, *xs, **dict(op.keywords))

@@ -77,13 +77,15 @@ class Writer(Formulas):
         """Count the uses of each value; called before anything is written."""
         used: list[Operand] = []
         for op in walk(block):
-            used += operands(op)
             if type(op) is Call:
+                is_plain = not op.keywords and type(op.callee) is Const
+                used += op.operands if is_plain else operands(op)
                 if op.result is None and op.operands:
                     target = op.operands[0]
                     if isinstance(target, Value):
                         self._named.add(target)  # the target of a write needs a name
                 continue
+            used += operands(op)
             for inner in blocks(op):
                 ends = [x for x in inner.results or () if isinstance(x, Value)]
                 self._handed_out.update(ends)
@@ -94,33 +96,33 @@ class Writer(Formulas):
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
         """Write operations as statements; delete each array after the operation that `last`
-        gives."""
+        gives, those of one call in their order there."""
         going: list[Value] = []
+        ends: dict[int, list[Value]] = {}
+        for v, place in last.items() if last else ():
+            ends.setdefault(place, []).append(v)
         around, self._own = self._own, set()
         for i, op in enumerate(ops):
             before = len(self.lines)
             self.origin = self._origin_of(op)
             self.statement(op, depth)
             if last:
-                going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
+                read = ends.get(i, ()) if type(op) is Call else self._read_by(op)
+                going += [x for x in read if last.get(x) == i and x not in going]
                 if going and len(self.lines) > before:
                     going = self._delete(going, depth)
         self._own = around
 
     def _origin_of(self, op: Op) -> Origin | None:
         """Return the place that an operation belongs to."""
-        if type(op) is Call and op.result in self._origins:
-            return self._origins[op.result]
+        if type(op) is Call and op.result is not None:
+            return self._origins.get(op.result)
         made = results(op) or operands(op)[::-1]
         found = (self._origins.get(v) for v in made if isinstance(v, Value))
         return next((place for place in found if place is not None), None)
 
     def _read_by(self, op: Op) -> list[Value]:
-        read: Iterable[Operand]
-        if type(op) is Call and not op.keywords:
-            read = op.operands
-        else:
-            read = (x for one in walk_ops((op,)) for x in operands(one))
+        read = (x for one in walk_ops((op,)) for x in operands(one))
         return list(dict.fromkeys([x for x in read if type(x) is Value]))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
@@ -199,9 +201,10 @@ class Writer(Formulas):
     def _write_over(self, op: Call, v: Value, depth: int) -> bool:
         """Write the result of arithmetic over a large operand that nothing else reads; return
         whether there is one."""
-        f, t = callee_of(op), self.types[v]
+        t = self.types[v]
         if type(t) is not Array:
             return False
+        f = callee_of(op)
         sign = _SIGNS.get(f)
         for i in range(0 if sign is None else 2 if sign in "+*" else 1):
             x = op.operands[i]

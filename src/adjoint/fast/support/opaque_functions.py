@@ -35,10 +35,11 @@ def has_no_effects(f: Any) -> bool:
     generator, neither reads nor writes files, and writes to nothing but operands."""
     kind = type(f)
     if kind is FunctionType:
-        library = str(f.__globals__.get("__name__")).partition(".")[0]
+        if str(f.__globals__.get("__name__")).partition(".")[0] not in _LIBRARIES:
+            return False
         home = vars(sys.modules.get(str(f.__module__), sys))
         # Others may have captured what user code has given to a function of the library.
-        return library in _LIBRARIES and home.get(f.__name__) is f and _is_pure(f)
+        return home.get(f.__name__) is f and _is_pure(f)
     if kind is BuiltinFunctionType and type(f.__self__) not in (ModuleType, np.ufunc):
         return False
     return kind in _KINDS and _is_pure(f)

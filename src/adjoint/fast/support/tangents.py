@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.support.functions import finished
 from adjoint.tangent import Tangent
+
+
+def both_finished(
+    values: tuple[Any, ...], outs: tuple[Any, ...], leaves: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return values and their tangents in arrays that share no memory; ``None`` for both if one is
+    not finite."""
+    made = finished(outs, (*leaves, *values))
+    own = None if made is None else finished(values, leaves)
+    return (None, None) if own is None else (own, made)
 
 
 def fits(x: Any, dot: Any) -> bool:

@@ -6,15 +6,17 @@ import functools
 import inspect
 import operator
 from collections.abc import Sequence
-from types import GeneratorType
+from types import BuiltinFunctionType, GeneratorType
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import Handler
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.values import Abstract, IteratorOf
+from adjoint.fast.evaluate.values import Abstract, IteratorOf, Known, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
+from adjoint.ir.single import Value
+from adjoint.rulekit.registry import lookup
 
 
 def handled(
@@ -33,7 +35,7 @@ def handled(
     if known is not None and not known.issuperset(keywords):
         raise NotCovered(f"such a call of {name_of(f)}", ev.span)
     try:
-        if f in _STEPPING or not any(isinstance(ev.held(x), IteratorOf) for x in args):
+        if f in _STEPPING or not _takes_iterator(ev, args):
             return handler(ev, *args, **keywords)
         with ev.uncertain():
             return handler(ev, *args, **keywords)
@@ -43,6 +45,31 @@ def handled(
         raise
 
 
+def _takes_iterator(ev: Evaluator, args: Sequence[Abstract]) -> bool:
+    for x in args:
+        if type(x) is Ref and isinstance(ev.held(x), IteratorOf):
+            return True
+    return False
+
+
+def is_plain_arithmetic(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> bool:
+    """Return whether a call is arithmetic of values of the program, one of which is not known now,
+    and numbers of Python: then all that its handler does is to infer the type of the result."""
+    if type(f) is not BuiltinFunctionType or f not in _ARITHMETIC:
+        return False
+    is_unknown = False
+    for x in args:
+        if type(x) is Value:
+            is_unknown |= x not in ev.contents and x not in ev.outside.fixed
+        elif type(x) is not Known or type(x.value) not in (int, float):
+            return False
+    rules = lookup(f) if is_unknown else None
+    return is_unknown and (rules is None or not rules.overridden)
+
+
+_ARITHMETIC = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg}
+)
 _STEPPING = frozenset({next, operator.call, primitives.call_method, GeneratorType.send})
 """Functions that take one item of an iterator, or leave that to another function."""
 

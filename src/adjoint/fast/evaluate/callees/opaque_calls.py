@@ -100,7 +100,7 @@ def state_of(ev: Evaluator, f: Any) -> State:
         dict(ev.opaque),
         list(ev.attempts),
         list(ev.caught),
-        {name: copy.copy(getattr(ev.outside, name)) for name in _OF_OUTSIDE},
+        {name: getattr(ev.outside, name).copy() for name in _OF_OUTSIDE},
     )
 
 
@@ -126,10 +126,10 @@ def opaque_call(
 ) -> Abstract:
     """Write ``f(*args, **keywords)``, of which `error` says why it is not covered, as an opaque
     operation; raise `error` if it cannot be one."""
-    if _is_demand(ev, f, error) or _writes(f, args, keywords):
-        raise error
-    restore(ev, state)
     try:
+        if _is_demand(ev, f, error) or _writes(f, args, keywords):
+            raise error
+        restore(ev, state)
         operands = tuple(map(ev.operand, (*args, *keywords.values())))
         callee = opaque.Opaque(f, tuple(keywords), error.reason)
         if may_be_opaque(f):
@@ -138,6 +138,8 @@ def opaque_call(
         return _written(ev, callee, operands, _observed_runs(ev, callee, operands, error))
     except NotCovered as found:
         raise (found if _is_demand(ev, f, found) else error) from None
+    finally:
+        del error  # else this frame, which it holds, would hold it
 
 
 def _is_demand(ev: Evaluator, f: Any, error: NotCovered) -> bool:

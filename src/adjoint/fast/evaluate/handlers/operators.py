@@ -107,6 +107,8 @@ def _binary(f: Any, name: str) -> None:
 def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abstract:
     """Return a member of an `IntEnum` with the operator of integers as a plain integer, and so a
     number of a derived class beside a number of Python; anything else unchanged."""
+    if type(a) is Value:
+        return a
     held = derived_instance(ev, a)
     if held is not None and base_of(held.cls) in (int, float, complex):
         is_of_python = ev.class_of(other) in (bool, int, float, complex)
@@ -145,9 +147,11 @@ def _is_integer(a: Abstract) -> bool:
 
 
 def is_numeric(a: Abstract) -> bool:
-    if isinstance(a, Known):
-        return type(a.value) in (int, float, bool, complex) or isinstance(a.value, np.generic)
-    return isinstance(a, Value)
+    if type(a) is Value:
+        return True
+    if not isinstance(a, Known):
+        return False
+    return type(a.value) in (int, float, bool, complex) or isinstance(a.value, np.generic)
 
 
 @handler(divmod)
