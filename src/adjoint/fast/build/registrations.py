@@ -123,7 +123,10 @@ def _add_interpolation() -> None:
 
 def _add_sparse_arrays() -> None:
     # deferred: SciPy's sparse arrays take a while to import
-    from adjoint.fast.nested import sparse_arrays  # noqa: F401  registers definitions
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        sparse_arrays,
+        sparse_formats,
+    )
 
 
 for _part, _add in (
