@@ -130,7 +130,8 @@ def entries(a):
 def _dia_to_csr(self, copy=False):
     _demand_floats(self)
     m, n = self.shape
-    return self._csr_container(ordered(*entries(self), m, n), shape=(m, n))
+    data, rows, columns = entries(self)
+    return self._csr_container(ordered(data, rows, columns, m, n), shape=(m, n))
 
 
 @definition(_dia._dia_base.tocsc)
