@@ -14,9 +14,11 @@ from tests.fast.agreeing import generic_tier
 def programs() -> list[Any]:
     """Return the programs in the store; fail if a call had none, or one failed."""
     kept = [*store._kept.values()]
-    assert [one.reason for known in kept for one in known.refused.values()] == []
+    refused = [one.reason for known in kept for one in known.refused.values()]
+    assert not refused, refused
     entries = [entry for known in kept for entry in known.entries]
-    assert [entry.failures.last for entry in entries if entry.failures.last] == []
+    failed = [entry.failures.last for entry in entries if entry.failures.last]
+    assert not failed, failed
     assert not any("TangentsOfRule" in entry.source for entry in entries)
     return entries
 

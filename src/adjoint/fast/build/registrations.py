@@ -9,6 +9,7 @@ import sys
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
     covariances,
     index_tricks,
+    padding,
     samples,
     ufunc_methods,
 )
@@ -129,6 +130,14 @@ def _add_sparse_arrays() -> None:
     )
 
 
+def _add_image_filters() -> None:
+    # deferred: SciPy's filters of images take a while to import
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        image_filters,
+        image_samples,
+    )
+
+
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
@@ -143,6 +152,7 @@ for _part, _add in (
     ("scipy.stats", _add_distributions),
     ("scipy.interpolate", _add_interpolation),
     ("scipy.sparse", _add_sparse_arrays),
+    ("scipy.ndimage", _add_image_filters),
 ):
     if not when_loaded(_part, _add):
         _add()
