@@ -92,7 +92,8 @@ def _sampled_on_grid(spline, zoom, shift, shape, dtype, order, mode, cval, npad,
     if spline.dtype != np.float64 or dtype != np.float64:
         raise TypeError("numbers of another precision")
     half = 0.5 if grid_mode else 0.0
-    y, share = spline, 1.0
+    share: Any = 1.0
+    y = spline
     for i, n in enumerate(shape):
         at = np.arange(n) * 1.0
         if shift is not None:
@@ -101,7 +102,7 @@ def _sampled_on_grid(spline, zoom, shift, shape, dtype, order, mode, cval, npad,
             at = (at + half) * zoom[i] - half
         line = knots(at, spline.shape[i], order, mode, npad)
         after = (-1, *(1,) * (len(shape) - 1 - i))
-        total = 0.0
+        total: Any = 0.0
         for k in range(order + 1):
             total = total + np.take(y, line.places[k], i) * np.reshape(line.weights[k], after)
         y = total

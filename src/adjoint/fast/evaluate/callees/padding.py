@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adjoint.fast.evaluate.callees.library import call_library
@@ -11,7 +13,7 @@ from adjoint.fast.evaluate.values import Abstract, Known
 
 _READING = ("edge", "reflect", "symmetric", "wrap")
 """Modes in which each new element is one of the array."""
-_OF_A_LINE = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+_OF_A_LINE: Any = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
 @handler(np.pad)
