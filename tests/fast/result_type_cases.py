@@ -12,15 +12,18 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, signal
+from scipy import fft, linalg, signal
 from scipy.spatial import distance
 
-from adjoint.fast.evaluate.result_types import distances, factors, filters  # noqa: F401
+from adjoint.fast.evaluate.result_types import distances, factors, filters, fourier  # noqa: F401
 from adjoint.fast.evaluate.result_types.elementwise import is_ufunc
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.result_types.records import records
 from adjoint.fast.evaluate.types import Array, Symbol, number
 from adjoint.rulekit.row_sums import by_class, by_sample
+
+for module in (np.fft, fft):
+    fourier.add(module)
 
 SYMBOLS = {letter: Symbol(letter, letter.islower()) for letter in "nmkNM"}
 
@@ -501,6 +504,25 @@ CASES = {
         for mode in ("full", "economic", "r")
     ],
     linalg.eigh: [call(A("nn")), call(A("33"), A("33")), call(A("nn"), eigvals_only=True)],
+    **{
+        getattr(module, name): [
+            call(A(x), *options)
+            for x in ("n", "nm", "3k")
+            for options in ((), (4,), (3, 0), (L("m"),), (L("m"), 0))
+        ]
+        for module in (np.fft, fft)
+        for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    },
+    **{
+        getattr(module, name + end): [
+            call(A(x), *options)
+            for x in ("nm", "4n3", "35")
+            for options in ((), (T((3, L("m"))), (-2, -1)))
+        ]
+        for module in (np.fft, fft)
+        for name in ("fft", "ifft", "rfft", "irfft")
+        for end in ("2", "n")
+    },
     signal.lfilter: [
         call(A(b), A("m"), A(x), *axis)
         for b in ("n", "3", "1")

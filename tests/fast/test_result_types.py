@@ -46,6 +46,8 @@ def evaluated(length, at):
             return min(m, n)
         case ["pairs", n]:
             return n * (n - 1) // 2
+        case ["half", n]:
+            return n // 2 + 1
         case ["points", pairs]:
             return math.isqrt(2 * pairs) + 1
         case ["diagonal", m, n, k]:

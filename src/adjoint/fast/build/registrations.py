@@ -4,9 +4,13 @@ loaded with that part."""
 
 from __future__ import annotations
 
+import sys
+
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
     covariances,
     index_tricks,
+    padding,
+    samples,
     ufunc_methods,
 )
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
@@ -57,9 +61,19 @@ def _add_matrices() -> None:
     )
 
 
-def _add_samples() -> None:
+def _add_frequencies() -> None:
     # deferred: NumPy may not have imported its Fourier transforms
-    from adjoint.fast.evaluate.callees import samples  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import frequencies  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.result_types import fourier
+
+    fourier.add(sys.modules["numpy.fft"])
+
+
+def _add_transforms() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import fourier
+
+    fourier.add(sys.modules["scipy.fft"])
 
 
 def _add_series() -> None:
@@ -110,13 +124,25 @@ def _add_interpolation() -> None:
 
 def _add_sparse_arrays() -> None:
     # deferred: SciPy's sparse arrays take a while to import
-    from adjoint.fast.nested import sparse_arrays  # noqa: F401  registers definitions
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        sparse_arrays,
+        sparse_formats,
+    )
+
+
+def _add_image_filters() -> None:
+    # deferred: SciPy's filters of images take a while to import
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        image_filters,
+        image_samples,
+    )
 
 
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
-    ("numpy.fft", _add_samples),
+    ("numpy.fft", _add_frequencies),
+    ("scipy.fft", _add_transforms),
     ("numpy.polynomial", _add_series),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
@@ -126,6 +152,7 @@ for _part, _add in (
     ("scipy.stats", _add_distributions),
     ("scipy.interpolate", _add_interpolation),
     ("scipy.sparse", _add_sparse_arrays),
+    ("scipy.ndimage", _add_image_filters),
 ):
     if not when_loaded(_part, _add):
         _add()

@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
     is_cython,
     is_enumeration,
+    is_multimethod,
     is_named_tuple,
     is_plain_outside,
 )
@@ -172,6 +173,7 @@ class Outside(Guards):
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
         is_fixed = issubclass(kind, _IDENTITIES) or is_cython(kind) or is_constant_object(kind)
+        is_fixed = is_fixed or is_multimethod(kind)
         if kind is Signature:
             is_fixed = not self.is_wanted(source)  # its defaults may have cotangents
         if is_fixed or kind is object or value is sys.modules:

@@ -156,3 +156,9 @@ def is_cython(kind: type) -> bool:
     """Return whether objects of a class are functions that Cython has compiled; each version of
     Cython makes classes of its own for them."""
     return any(base.__name__ == "cython_function_or_method" for base in kind.__mro__)
+
+
+def is_multimethod(kind: type) -> bool:
+    """Return whether objects of a class are functions of `uarray`, such as those of `scipy.fft`,
+    which call the backend that is set."""
+    return kind.__module__ == "uarray" and kind.__name__ == "_Function"

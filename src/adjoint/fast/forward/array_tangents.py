@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.reverse.arithmetic import product
@@ -80,6 +80,16 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     t = bar_type(ev.array_type(y))
     assert isinstance(t, Array)
     return sweep.linear(np.array, (made, Const(t.dtype)), y)
+
+
+@formula(np.full, np.full_like)
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    like, x = op.operands[:2]
+    if len(op.operands) > 2 or op.keywords or not isinstance(sweep.ev.type_of(x), Number):
+        return None
+    if sweep.ev.array_type(y).dtype.kind not in "fc" or (dot := sweep.of(x)) is None:
+        return None
+    return sweep.linear(callee_of(op), (like, dot), y)
 
 
 def _whole_pack(sweep: TangentValues, x: Value) -> Operand:

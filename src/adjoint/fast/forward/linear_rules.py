@@ -29,7 +29,7 @@ from adjoint.rulekit.registry import lookup
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
 
-_NOT_LINEAR = frozenset({"initial", "out"})
+_NOT_LINEAR = frozenset({"fillvalue", "initial", "out"})
 """Options whose value enters the result."""
 
 

@@ -85,12 +85,15 @@ def _floating(x):
 @definition(_sputils.get_index_dtype)
 def _get_index_dtype(arrays=(), maxval=None, check_contents=False):
     if maxval is not None and maxval > 2147483647:
-        return np.int64
+        raise ValueError("lengths beyond those of 32 bits")
     for arr in (arrays,) if isinstance(arrays, np.ndarray) else arrays:
         if arr.dtype != np.int32:
-            if check_contents or arr.dtype != np.int64:
-                raise ValueError("a dtype that depends on the numbers")
-            return np.int64
+            if arr.dtype != np.int64:
+                raise TypeError("places of another kind")
+            if not check_contents:
+                return np.int64
+            if len(arr) > 0 and (arr.max() > 2147483647 or arr.min() < -2147483648):
+                raise ValueError("places beyond those of 32 bits")
     return np.int32
 
 

@@ -96,12 +96,13 @@ def _share_memory(a: Any, b: Any) -> bool:
 
 
 def _is_generator(x: Any) -> bool:
-    return type(x).__module__ == "numpy.random._generator"
+    return type(x).__module__ in ("numpy.random._generator", "numpy.random.mtrand")
 
 
 def _content(x: Any) -> Any:
     if _is_generator(x):
-        return x.bit_generator.state
+        is_legacy = hasattr(x, "get_state")
+        return x.get_state(legacy=False) if is_legacy else x.bit_generator.state
     return x.copy() if isinstance(x, np.ndarray | list | dict) else vars(x).copy()
 
 
@@ -110,6 +111,8 @@ def _set_content(x: Any, content: Any) -> None:
         x[...] = content
     elif isinstance(x, list):
         x[:] = content
+    elif hasattr(x, "set_state"):
+        x.set_state(content)
     elif _is_generator(x):
         x.bit_generator.state = content
     else:

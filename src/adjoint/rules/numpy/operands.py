@@ -371,7 +371,12 @@ def reduction_frule(*keys: Any, selects: bool = False) -> None:
 
 
 def _reduction_frule(key: Any, selects: bool) -> None:
-    def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    options = [] if isinstance(key, tuple) else [*inspect.signature(key).parameters][2:]
+
+    def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, *others: Any, **kw: Any) -> Any:
+        kwargs = {**dict(zip(options, others, strict=False)), **kw}
+        if any(dot is not None for dot in dots[2:]) or kwargs.pop("out", None) is not None:
+            return NotImplemented  # `initial` enters every result
         applied = rrule(key, a, axis=axis, **kwargs)
         if applied is None:
             return NotImplemented
@@ -387,7 +392,8 @@ def _reduction_frule(key: Any, selects: bool) -> None:
 
     rules = entry(key)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
-    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "mean"}, 3, 2))
+    most = 3 + len(options)
+    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "mean"}, most, 2))
 
 
 # ---- cotangents ----------------------------------------------------------------------------------

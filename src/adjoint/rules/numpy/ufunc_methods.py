@@ -22,6 +22,7 @@ from adjoint.rules.numpy.aggregates.reductions import (
     merged_rows,
     restore,
 )
+from adjoint.rules.numpy.chains import running_places, shares
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
 from adjoint.rules.numpy.transposition import pullback_inside
 
@@ -125,8 +126,8 @@ def _known_reduction(
 
 def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
     def logsumexp_back(y_bar):
-        shares = np.exp(a - restore(y, axis, keepdims, a.ndim))
-        return None, restore(y_bar, axis, keepdims, a.ndim) * shares
+        whole = restore(y, axis, keepdims, a.ndim)
+        return None, restore(y_bar, axis, keepdims, a.ndim) * shares(a, whole)
 
     return logsumexp_back
 
@@ -198,7 +199,7 @@ def _(self, array, /, axis=0, dtype=None, out=None):
         return NotImplemented
     y = self.accumulate(a, axis)
     if self in (np.maximum, np.minimum):
-        source = _sources(a, y, axis)
+        source = _sources(self, a, axis)
         return y, lambda y_bar: (None, None, to_array(scatter(source, y_bar, a)))
     if not a.size:
         return y, lambda y_bar: (None, None, to_array(y_bar))
@@ -216,15 +217,10 @@ def _(self, array, /, axis=0, dtype=None, out=None):
     return y, lambda y_bar: (None, None, to_array(pull(y_bar)[1]))
 
 
-def _sources(a: Any, y: Any, axis: int) -> Any:
+def _sources(f: np.ufunc, a: Any, axis: int) -> Any:
     """Return the position of the first element that equals each running maximum or minimum."""
-    rows, values = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
-    index = np.arange(len(rows)).reshape(-1, *(1,) * (rows.ndim - 1))
-    fresh = np.ones(rows.shape, bool)
-    fresh[1:] = values[1:] != values[:-1]
-    source = np.maximum.accumulate(np.where(fresh, index, 0), 0)
-    positions = np.moveaxis(np.arange(a.size).reshape(a.shape), axis, 0)
-    return np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
+    positions = np.arange(a.size).reshape(a.shape)
+    return np.take_along_axis(positions, running_places(f, a, axis), axis)
 
 
 @frule.register((np.ufunc, "accumulate"))
@@ -239,7 +235,7 @@ def _(dots, self, array, /, axis=0, dtype=None, out=None):
     if self is np.add or not a.size:
         return y, like_result(np.cumsum(a_dot, axis), y)
     if self in (np.maximum, np.minimum):
-        return y, like_result(np.ravel(a_dot)[_sources(a, y, axis)], y)
+        return y, like_result(np.ravel(a_dot)[_sources(self, a, axis)], y)
     rows, row_dots = np.moveaxis(a, axis, 0), np.moveaxis(a_dot, axis, 0)
     value, dot, moved = rows[0], row_dots[0], [row_dots[0]]
     for row, row_dot in zip(rows[1:], row_dots[1:], strict=True):

@@ -68,8 +68,13 @@ def has_unknown_integer(ev: Evaluator, a: Abstract) -> bool:
 
 def computed(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Any:
     """Return ``f(*args)``, computed now, where it consists of constants; an ellipsis for anything
-    else. The lengths in `args` have to be known."""
-    given = [_real(ev, x) for x in args]
+    else, and for lengths that nothing can make known."""
+    try:
+        given = [_real(ev, x) for x in args]
+    except NotCovered as error:
+        if type(error) is not NotCovered:  # it demands lengths
+            raise
+        return ...
     before = copy.deepcopy(given)
     try:
         y = f(*given)

@@ -12,18 +12,18 @@ def _joined(self, key):
     by_columns = isinstance(self, type(np.c_))
     if not by_columns and not isinstance(self, type(np.r_)):
         raise ValueError("arrays that are joined otherwise")
-    parts, is_float = [], False
+    parts, is_float, has_number = [], False, False
     for item in key if isinstance(key, tuple) else (key,):
         if isinstance(item, slice | str | bool):
             raise TypeError("a range, or a directive")
         if isinstance(item, int):  # of the kind of the others
-            part = np.atleast_1d(float(item))
+            part, has_number = np.atleast_1d(float(item)), True
         else:
             part = np.atleast_1d(item)
             if part.dtype not in (np.float64, np.int64):
                 raise TypeError("numbers of another kind")
             is_float = is_float or part.dtype == np.float64
         parts.append(part[:, None] if by_columns and part.ndim == 1 else part)
-    if not is_float:
+    if has_number and not is_float:
         raise TypeError("integers")
     return np.concatenate(parts, axis=1) if by_columns else np.concatenate(parts)

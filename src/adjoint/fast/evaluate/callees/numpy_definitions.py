@@ -17,7 +17,7 @@ from adjoint.rules.scipy.equivalents import with_derivative_of
 F = TypeVar("F", bound=Callable[..., Any])
 definitions: dict[Any, Any] = {}
 _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
-_several: Any = tuple if _NUMPY_2 else list
+several: Any = tuple if _NUMPY_2 else list
 
 
 def definition(*functions: Any) -> Callable[[F], F]:
@@ -237,14 +237,19 @@ def _ndindex(*shape):
 
 
 def windows(x, window_shape, axis=None):
-    length = window_shape
     if axis is None:
-        (n,) = x.shape
-        starts = np.arange(n - length + 1)
-        return x[starts[:, None] + np.arange(length)]
-    starts = np.arange(x.shape[axis] - length + 1)
-    last = np.moveaxis(x, axis, -1)[..., starts[:, None] + np.arange(length)]
-    return np.moveaxis(last, -2, axis % x.ndim)
+        axes = tuple(range(x.ndim))
+    else:
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    lengths = window_shape if isinstance(window_shape, tuple | list) else (window_shape,)
+    if len(lengths) != len(axes):
+        raise ValueError("windows of other axes")
+    y = x
+    for length, at in zip(lengths, axes, strict=True):
+        place = at % x.ndim
+        starts = np.arange(y.shape[place] - length + 1)
+        y = np.moveaxis(np.take(y, starts[:, None] + np.arange(length), place), place + 1, -1)
+    return y
 
 
 # ---- arrays beside one another -------------------------------------------------------------------
@@ -264,7 +269,7 @@ def _meshgrid(*xi, sparse=False, indexing="xy"):
     if not sparse:
         shape = tuple(found[places[i]].shape[i] for i in range(rank))
         found = [np.broadcast_to(x, shape) for x in found]
-    return _several([np.copy(x) for x in found])
+    return several([np.copy(x) for x in found])
 
 
 @definition(np.block)
@@ -365,17 +370,6 @@ def vectorized(f, *args):
 
 
 # ---- differences and products -------------------------------------------------------------------
-
-
-@definition(np.gradient)
-def _gradient(f, spacing=1.0, axis=None):
-    if np.ndim(spacing) > 0 or (f.ndim > 1 and axis is None) or f.dtype != np.float64:
-        raise ValueError("differences of another kind")
-    g = np.moveaxis(f, 0 if axis is None else axis, -1)
-    middle = (g[..., 2:] - g[..., :-2]) / (2.0 * spacing)
-    first = (g[..., 1:2] - g[..., :1]) / spacing
-    last = (g[..., -1:] - g[..., -2:-1]) / spacing
-    return np.moveaxis(np.concatenate([first, middle, last], -1), -1, 0 if axis is None else axis)
 
 
 @definition(np.diff)

@@ -1,28 +1,13 @@
-"""Functions of sampled data in terms of others: frequencies, the trapezoidal rule, phases. They are
-definitions that programs inline."""
+"""Functions of sampled data in terms of others: the trapezoidal rule, phases. They are definitions
+that programs inline."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, several, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
-
-
-@definition(np.fft.fftfreq)
-def _fftfreq(n, d=1.0, device=None):
-    if not isinstance(n, int) or device is not None:
-        raise TypeError("a length of another kind")
-    places = np.concatenate([np.arange((n - 1) // 2 + 1), np.arange(-(n // 2), 0)])
-    return places * (1.0 / (constant(float(n)) * d))
-
-
-@definition(np.fft.rfftfreq)
-def _rfftfreq(n, d=1.0, device=None):
-    if not isinstance(n, int) or device is not None:
-        raise TypeError("a length of another kind")
-    return np.arange(n // 2 + 1) * (1.0 / (constant(float(n)) * d))
 
 
 @definition(getattr(np, "trapezoid", None) or getattr(np, "trapz"))  # noqa: B009
@@ -52,3 +37,111 @@ def _unwrapped(p, discont, axis, period):
 @definition(np.ndarray.diagonal)
 def _diagonal(a, offset=0, axis1=0, axis2=1):
     return np.diagonal(a, offset, axis1, axis2)
+
+
+# ---- differences ---------------------------------------------------------------------------------
+
+
+@definition(np.gradient)
+def _gradient(f, *varargs, axis=None, edge_order=1):
+    if f.dtype != np.float64 or edge_order not in (1, 2):
+        raise TypeError("differences of another kind")
+    if axis is None:
+        axes = tuple(range(f.ndim))
+    else:
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    spacings = varargs if len(varargs) > 0 else (1.0,)
+    if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
+        spacings = spacings * len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError("invalid number of arguments")
+    found = [
+        np.moveaxis(_slopes(np.moveaxis(f, at, -1), h, edge_order), -1, at)
+        for at, h in zip(axes, spacings, strict=True)
+    ]
+    return found[0] if len(axes) == 1 else several(found)
+
+
+def _slopes(g, h, edge_order):
+    """Return the slopes along the last axis, at points that are `h` apart, or at the points `h`."""
+    if g.shape[-1] < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    if np.ndim(h) == 0:
+        middle = (g[..., 2:] - g[..., :-2]) / (2.0 * h)
+        before = after = (h, h)
+    else:
+        steps = np.diff(np.asarray(h))
+        if len(steps) != g.shape[-1] - 1:
+            raise ValueError("points of another number")
+        p, q = steps[:-1], steps[1:]
+        middle = (
+            -q / (p * (p + q)) * g[..., :-2]
+            + (q - p) / (p * q) * g[..., 1:-1]
+            + p / (q * (p + q)) * g[..., 2:]
+        )
+        before = (steps[0], steps[1]) if edge_order == 2 else (steps[0], steps[0])
+        after = (steps[-1], steps[-2]) if edge_order == 2 else (steps[-1], steps[-1])
+    if edge_order == 1:
+        first = (g[..., 1:2] - g[..., :1]) / before[0]
+        last = (g[..., -1:] - g[..., -2:-1]) / after[0]
+    else:
+        first = _at_an_end(g[..., :1], g[..., 1:2], g[..., 2:3], *before)
+        last = -_at_an_end(g[..., -1:], g[..., -2:-1], g[..., -3:-2], *after)
+    return np.concatenate([first, middle, last], -1)
+
+
+def _at_an_end(x, y, z, p, q):
+    """Return the slope at the first of three points that are `p` and `q` apart."""
+    return -(2.0 * p + q) / (p * (p + q)) * x + (p + q) / (p * q) * y - p / (q * (p + q)) * z
+
+
+@definition(np.ediff1d)
+def _ediff1d(ary):
+    y = np.ravel(ary)
+    return y[1:] - y[:-1]
+
+
+# ---- places --------------------------------------------------------------------------------------
+
+
+@definition(np.indices)
+def _indices(dimensions, dtype=int):
+    if dtype not in (int, float):
+        raise TypeError("places of another kind")
+    rank = len(dimensions)
+    lines = [
+        np.broadcast_to(
+            np.reshape(np.arange(n), tuple(-1 if i == at else 1 for i in range(rank))), dimensions
+        )
+        for at, n in enumerate(dimensions)
+    ]
+    y = np.stack(lines)
+    return y if dtype is int else y * 1.0
+
+
+@definition(np.delete)
+def _delete(arr, obj, axis=None):
+    y = np.ravel(arr) if axis is None else arr
+    at = 0 if axis is None else axis
+    kept = np.ones(y.shape[at], bool)
+    if isinstance(obj, slice):
+        raise TypeError("a slice")
+    if np.asarray(obj).dtype.kind not in "ib":
+        raise TypeError("places of another kind")
+    kept[obj] = False
+    return np.take(y, np.flatnonzero(kept), at) if y.ndim > 1 else y[kept]
+
+
+@result_like(lambda counts: np.flatnonzero(counts))
+@non_differentiable
+def _places(counts):
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def repeated(a, repeats, axis=None):
+    """Repeat elements several times each, as `np.repeat` does for an array of counts."""
+    y = np.ravel(a) if axis is None else a
+    at = 0 if axis is None else axis
+    if len(repeats) != y.shape[at]:
+        raise ValueError("counts of another number")
+    return np.take(y, _places(repeats), at)

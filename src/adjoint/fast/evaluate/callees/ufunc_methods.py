@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
+from adjoint.rules.numpy.chains import log_total, running_places, segment_sums
 
 
 def _reduced(f: Any, reduction: Any) -> None:
@@ -38,3 +39,56 @@ for _g in (
     np.arctan2, np.logaddexp,
 ):  # fmt: skip
     _outer(_g)
+
+
+@definition(np.logaddexp.reduce)
+def _log_total(array, axis=0, dtype=None, out=None, keepdims=False):
+    if dtype is not None or out is not None or isinstance(axis, tuple):
+        raise ValueError("other options")
+    a = np.asarray(array) if axis is not None else np.ravel(array)
+    if a.dtype.kind != "f" or (axis is None and keepdims):
+        raise TypeError("numbers of another kind")
+    y = log_total(a, axis or 0)
+    return np.expand_dims(y, axis) if keepdims else y
+
+
+def _running(f: Any, running: Any) -> None:
+    @definition(f.accumulate)
+    def accumulate(array, axis=0, dtype=None, out=None):
+        if dtype is not None or out is not None:
+            raise ValueError("other options")
+        return running(np.asarray(array), axis)
+
+
+_running(np.add, np.cumsum)
+_running(np.multiply, np.cumprod)
+
+
+def _running_extremum(f: Any) -> None:
+    @definition(f.accumulate)
+    def accumulate(array, axis=0, dtype=None, out=None):
+        if dtype is not None or out is not None:
+            raise ValueError("other options")
+        a = np.asarray(array)
+        if a.dtype.kind != "f":
+            raise TypeError("numbers of another kind")
+        places = running_places(f, a, axis)
+        return a[places] if a.ndim == 1 else np.take_along_axis(a, places, axis)
+
+
+_running_extremum(np.maximum)
+_running_extremum(np.minimum)
+
+
+@definition(np.add.reduceat)
+def _reduceat(array, indices, axis=0, dtype=None, out=None):
+    if dtype is not None or out is not None:
+        raise ValueError("other options")
+    a, starts = np.asarray(array), np.asarray(indices)
+    if a.dtype.kind != "f" or starts.ndim != 1 or len(starts) == 0 or starts[0] < 0:
+        raise TypeError("numbers of another kind, or no segments")
+    if not np.all(starts[1:] > starts[:-1]):
+        raise ValueError("segments that are not in order")
+    if axis in (-1, a.ndim - 1):
+        return segment_sums(a, starts)
+    return np.moveaxis(segment_sums(np.moveaxis(a, axis, -1), starts), -1, axis)

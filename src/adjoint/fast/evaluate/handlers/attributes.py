@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import inspect
+import numbers
 from types import FunctionType, ModuleType, UnionType
 from typing import Any
 
@@ -258,7 +259,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     cls = ev.class_of(a)
     if isinstance(a, Known):
         return Known(np.isscalar(a.value))
-    if cls not in (list, tuple, dict, str):
+    if cls is None or issubclass(cls, numbers.Number | np.generic | bytes):
         raise NotCovered("whether an object is a number", ev.span)
     return Known(cls is str)
 

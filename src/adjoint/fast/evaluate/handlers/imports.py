@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from importlib import import_module
 from importlib.util import resolve_name
 
 from adjoint.fast.evaluate.attribute_reads import attribute
@@ -15,7 +17,10 @@ from adjoint.ir import primitives
 
 
 def _loaded(ev: Evaluator, name: str) -> Abstract:
-    """Return a loaded module, guarded."""
+    """Return a loaded module, guarded; one of NumPy or SciPy is loaded now."""
+    if name.partition(".")[0] in ("numpy", "scipy"):
+        with contextlib.suppress(ImportError):
+            import_module(name)
     module = loaded(ev, name)
     if module is None:
         raise NotCovered(f"the import of {name}, which is not loaded", ev.span)

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.callees.numpy_definitions import vectorized, windows
+from adjoint.fast.evaluate.callees.samples import repeated
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
@@ -382,3 +383,17 @@ def _(
         if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
             raise NotCovered("linspace between integers of the caller's", ev.span)
     return ev.infer(np.linspace, [start, stop, num], [("endpoint", endpoint)])
+
+
+def _repeats(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract, repeats: Abstract, axis: Abstract = Known(None)) -> Abstract:
+        """Take the elements at repeated places where there is an array of counts."""
+        n = ev.types[repeats] if isinstance(repeats, Value) else None
+        if isinstance(n, Array) and len(n.shape) == 1 and n.shape[0] != 1:
+            return ev.call(ev.outside.own(repeated), [a, repeats, axis], {})
+        return ev.infer(f, [a, repeats, axis])
+
+
+_repeats(np.repeat)
+_repeats(np.ndarray.repeat)

@@ -122,7 +122,7 @@ def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abs
 
 def _is_class(a: Abstract) -> bool:
     """Return whether `a` is a known class without a metaclass, or a union of such."""
-    return isinstance(a, Known) and type(a.value) in (type, UnionType)
+    return isinstance(a, Known) and isinstance(a.value, type | UnionType)
 
 
 _CONTAINERS = frozenset({*KINDS, tuple})

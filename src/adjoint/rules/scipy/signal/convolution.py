@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, summed
 from adjoint.rules.scipy.ndimage.boundaries import CONSTANT, REFLECT, WRAP, beyond, extended, folded
 
@@ -180,3 +181,6 @@ def _(call: Call) -> Any:
         return a_bar, _turned(turned_bar), outer
 
     return back, lambda *dots: _pushed(call, ss.correlate2d, dots)
+
+
+linear_in(ss.convolve2d, ss.correlate2d, places=range(2))  # where nothing is filled in
