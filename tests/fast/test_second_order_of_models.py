@@ -104,6 +104,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "outer of numbers": lambda p: (np.add.outer(p[0], p) ** 3).sum(),
     "sums of rows": lambda p: (np.add.reduce(np.outer(p, T)) ** 3).sum(),
     "largest": lambda p: np.maximum.reduce(p**2) ** 2,
+    "logarithmic sums": lambda p: (np.logaddexp.reduce(np.outer(p, T), axis=1) ** 3).sum(),
+    "logarithmic sum of a list": lambda p: np.logaddexp.reduce([p[0], p[1] * p[2], 0.5]) ** 3,
     "columns": lambda p: (np.column_stack([p, p**2, np.outer(p, T)]) ** 2).sum(),
     "rotated": lambda p: (np.rot90(np.outer(p, p)) * A).sum(),
     "diagonal": lambda p: (np.diag(p) * A).sum() ** 2,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
 
 
 def _reduced(f: Any, reduction: Any) -> None:
@@ -14,7 +15,7 @@ def _reduced(f: Any, reduction: Any) -> None:
     def reduce(array, axis=0, dtype=None, out=None, keepdims=False):
         if dtype is not None or out is not None:
             raise ValueError("other options")
-        return reduction(array, axis=axis, keepdims=keepdims)
+        return reduction(np.asarray(array), axis=axis, keepdims=keepdims)
 
 
 for _f, _reduction in (
@@ -22,6 +23,7 @@ for _f, _reduction in (
     (np.multiply, np.prod),
     (np.maximum, np.max),
     (np.minimum, np.min),
+    (np.logaddexp, log_sum),
 ):
     _reduced(_f, _reduction)
 
