@@ -26,6 +26,13 @@ T = np.linspace(0.1, 1.0, 9)
 TALL = np.cos(np.arange(36.0).reshape(9, 4) ** 2)
 
 
+def reservoir(p: Any) -> Any:
+    s = 5.0  # a float, then a number of NumPy
+    for x in T:
+        s += x * (1 - (s / (9.0 * p[0])) ** p[1])
+    return s
+
+
 def spd(p: Any) -> Any:
     return A + A.T + np.diag(p**2)
 
@@ -104,6 +111,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "outer of numbers": lambda p: (np.add.outer(p[0], p) ** 3).sum(),
     "sums of rows": lambda p: (np.add.reduce(np.outer(p, T)) ** 3).sum(),
     "largest": lambda p: np.maximum.reduce(p**2) ** 2,
+    "powers of numbers": lambda p: sum((t / p[0]) ** p[1] for t in T) ** 2,
+    "moving powers": reservoir,
+    "powers of floats": lambda p: sum(t ** float(p[1]) for t in T.tolist()) * p[0],
     "logarithmic sums": lambda p: (np.logaddexp.reduce(np.outer(p, T), axis=1) ** 3).sum(),
     "logarithmic sum of a list": lambda p: np.logaddexp.reduce([p[0], p[1] * p[2], 0.5]) ** 3,
     "columns": lambda p: (np.column_stack([p, p**2, np.outer(p, T)]) ** 2).sum(),

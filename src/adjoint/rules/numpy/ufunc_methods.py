@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
-from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum_rule
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
@@ -93,7 +93,7 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
         there = ~np.isnan(a) & np.asarray(where, bool) if self in WITHOUT_NAN else where
         back = extremum_back(a, y, axis, keepdims, initial, there)
     elif self is np.logaddexp and initial is NONE and where is True:
-        back = rrule(log_sum, a, axis, keepdims)[1]
+        back = log_sum_rule(a, axis, keepdims)[1]
     else:
         back = _reduction_back(self, a, y, axis, initial, where)
     if back is None:

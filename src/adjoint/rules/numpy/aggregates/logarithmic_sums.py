@@ -10,10 +10,13 @@ from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule
 
 
+_reduce: Any = np.logaddexp.reduce
+
+
 def log_sum(a: Any, axis: Any = 0, keepdims: bool = False) -> Any:
     """Return the logarithm of the sum of ``exp(a)``: what ``np.logaddexp.reduce`` is without
     further options."""
-    return np.logaddexp.reduce(a, axis, keepdims=keepdims)
+    return _reduce(a, axis, keepdims=keepdims)
 
 
 def summed_axes(shape: tuple[int, ...], axis: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -45,7 +48,7 @@ def _shares(a: Any, y: Any, axis: Any) -> Any:
 
 
 @array_rule(log_sum)
-def _(a, axis=0, keepdims=False):
+def log_sum_rule(a, axis=0, keepdims=False):
     y = log_sum(a, axis, keepdims)
     shares, kept = _shares(a, y, axis)
 
