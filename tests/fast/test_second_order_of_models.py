@@ -33,6 +33,15 @@ def reservoir(p: Any) -> Any:
     return s
 
 
+def reached(p: Any, *, offset: float = 0.5) -> Any:
+    """Return where the end of an arm is; a row of each matrix is constant, but no literal."""
+    end = np.eye(3)
+    for angle in p:
+        c, s = np.cos(angle), np.sin(angle)
+        end = end @ np.array([[c, -s, 0.4 * c], (s, c, 0.4 * s), [0, offset, 1]])
+    return (end[:, 2] ** 2).sum()
+
+
 def spd(p: Any) -> Any:
     return A + A.T + np.diag(p**2)
 
@@ -112,6 +121,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sums of rows": lambda p: (np.add.reduce(np.outer(p, T)) ** 3).sum(),
     "largest": lambda p: np.maximum.reduce(p**2) ** 2,
     "powers of numbers": lambda p: sum((t / p[0]) ** p[1] for t in T) ** 2,
+    "an arm": reached,
     "moving powers": reservoir,
     "powers of floats": lambda p: sum(t ** float(p[1]) for t in T.tolist()) * p[0],
     "logarithmic sums": lambda p: (np.logaddexp.reduce(np.outer(p, T), axis=1) ** 3).sum(),

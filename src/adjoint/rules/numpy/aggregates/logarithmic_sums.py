@@ -9,7 +9,6 @@ import numpy as np
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule
 
-
 _reduce: Any = np.logaddexp.reduce
 
 
