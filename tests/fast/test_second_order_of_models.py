@@ -3,6 +3,7 @@ programs that ask no interpreter."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,15 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "hermite of a number": lambda p: np.polynomial.hermite_e.hermeval(0.5, p**2) ** 2,
     "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
     "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "length": lambda p: math.dist((p[0], 0.0, p[3]), [p[1], p[2] * 2, 1]) * math.hypot(*p[:2]),
+    "distance of arrays": lambda p: math.dist(p, p[::-1] ** 2) ** 3,
+    "norm": lambda p: math.hypot(p[0], p[1], p[2]) ** 3,
+    "elliptic": lambda p: special.ellipk(p[2] ** 2) * special.ellipe(p[1] / 2),
+    "lambert": lambda p: (special.lambertw(p).real ** 2).sum() + special.lambertw(p[0]).real,
+    "image": lambda p: (signal.convolve2d(np.outer(p, T), A[:2, :3], mode="same") ** 2).sum(),
+    "filter of an image": lambda p: (
+        signal.correlate2d(np.outer(T, p), np.outer(p, p)[:2], "full", fillvalue=p[3]) ** 2
+    ).sum(),
     "pairs": lambda p: (distance.squareform(distance.pdist(TALL * p)) ** 3).sum(),
     "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
     "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
