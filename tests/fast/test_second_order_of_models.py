@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, signal, special
+from scipy import fft, integrate, linalg, signal, special
 from scipy.spatial import distance
 
 import adjoint as ad
@@ -107,6 +107,13 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "hermite of a number": lambda p: np.polynomial.hermite_e.hermeval(0.5, p**2) ** 2,
     "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
     "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "spectrum": lambda p: (np.abs(fft.fft(p, 8)) ** 3 * T[:8]).sum(),
+    "half a spectrum": lambda p: (np.abs(fft.rfft(p, norm="ortho")) ** 3).sum(),
+    "filtered image": lambda p: (
+        fft.ifft2(fft.fft2(np.outer(p, T)) * (1 + np.outer(p, T))).real ** 2
+    ).sum(),
+    "cosines": lambda p: (fft.dct(p, 2, norm="ortho") ** 3).sum() + fft.idst(p, 3)[0] ** 2,
+    "cosines of rows": lambda p: (fft.dctn(np.outer(p, T)) ** 3 * fft.fftshift(T)).sum(),
     "length": lambda p: math.dist((p[0], 0.0, p[3]), [p[1], p[2] * 2, 1]) * math.hypot(*p[:2]),
     "distance of arrays": lambda p: math.dist(p, p[::-1] ** 2) ** 3,
     "norm": lambda p: math.hypot(p[0], p[1], p[2]) ** 3,

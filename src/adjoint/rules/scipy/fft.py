@@ -20,6 +20,7 @@ from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.projection import as_numeric
 from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rulekit.registry import frule, non_differentiable
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.numpy.fft import (
     OPPOSITE,
     fft_bar,
@@ -257,6 +258,7 @@ for _kind in ("dct", "dst"):
     _waves(getattr(sf, f"i{_kind}"), _kind, _inverted)
     _waves_of_several(getattr(sf, f"{_kind}n"), _kind, _forth)
     _waves_of_several(getattr(sf, f"i{_kind}n"), _kind, _inverted)
+    linear_in(*(getattr(sf, f"{way}{_kind}{n}") for way in ("", "i") for n in ("", "n")))
 
 
 # ---- shifts, frequencies and Hankel transforms ---------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.plain_classes import is_multimethod
 from adjoint.fast.evaluate.result_types.examples import type_on_examples
 from adjoint.fast.evaluate.result_types.inferable_functions import most_operands
 from adjoint.fast.evaluate.result_types.ones import name_of
@@ -47,7 +48,9 @@ def is_library(f: Any, rules: Rules | None) -> bool:
         return True
     library = str(getattr(f, "__module__", None)).partition(".")[0]
     # SciPy functions in C may not check their operands, and then write outside of arrays.
-    return library == "numpy" or (library == "scipy" and type(f) is FunctionType)
+    kind = type(f)
+    is_checking = kind is FunctionType or is_multimethod(kind)
+    return library == "numpy" or (library == "scipy" and is_checking)
 
 
 def catches_warnings(ev: Evaluator) -> bool:
