@@ -4,6 +4,7 @@ programs that ask no interpreter."""
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -107,6 +108,16 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "hermite of a number": lambda p: np.polynomial.hermite_e.hermeval(0.5, p**2) ** 2,
     "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
     "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "trapezoids of a width": lambda p: np.trapezoid(p**3, dx=0.1) ** 2,
+    "trapezoids of rows": lambda p: (np.trapezoid(np.outer(p, T), dx=p[0], axis=0) ** 2).sum(),
+    "differences with ends": lambda p: (np.diff(p**2, prepend=1.0, append=[p[0], 2.0]) ** 3).sum(),
+    "differences of rows": lambda p: (
+        np.diff(np.outer(p, T), 2, axis=0, append=np.outer(p, T)[-1:]) ** 2
+    ).sum(),
+    "finite parts": lambda p: (np.nan_to_num(p**2, nan=0.5, neginf=-5) ** 2).sum(),
+    "from an iterator": lambda p: (np.fromiter((x * x for x in p), dtype=float) ** 3).sum(),
+    "exact mean": lambda p: statistics.mean([x**3 for x in p]) ** 2 + statistics.mean(p.tolist()),
+    "exact spread": lambda p: statistics.stdev([x**3 for x in p]) * statistics.pvariance(p[:3]),
     "spectrum": lambda p: (np.abs(fft.fft(p, 8)) ** 3 * T[:8]).sum(),
     "half a spectrum": lambda p: (np.abs(fft.rfft(p, norm="ortho")) ** 3).sum(),
     "filtered image": lambda p: (

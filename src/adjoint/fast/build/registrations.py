@@ -7,6 +7,7 @@ from __future__ import annotations
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
     covariances,
     index_tricks,
+    samples,
     ufunc_methods,
 )
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
@@ -57,14 +58,19 @@ def _add_matrices() -> None:
     )
 
 
-def _add_samples() -> None:
+def _add_frequencies() -> None:
     # deferred: NumPy may not have imported its Fourier transforms
-    from adjoint.fast.evaluate.callees import samples  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import frequencies  # noqa: F401  registers definitions
 
 
 def _add_series() -> None:
     # deferred: NumPy may not have imported its polynomials
     from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
+
+
+def _add_statistics() -> None:
+    # deferred: it imports fractions and decimals
+    from adjoint.fast.evaluate.callees import exact_statistics  # noqa: F401  registers definitions
 
 
 def _add_linear_algebra() -> None:
@@ -116,8 +122,9 @@ def _add_sparse_arrays() -> None:
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
-    ("numpy.fft", _add_samples),
+    ("numpy.fft", _add_frequencies),
     ("numpy.polynomial", _add_series),
+    ("statistics", _add_statistics),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
     ("scipy.signal", _add_filters),

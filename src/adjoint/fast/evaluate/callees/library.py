@@ -110,6 +110,8 @@ def call_library(
 def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
     """Write the check that the result `y` has type `t`."""
     if isinstance(t, Number):
+        if len(t.kinds) > 1:
+            raise NotCovered("a number of several types", ev.span)
         (kind,) = t.kinds
         return ev.operation(runtime.foreseen_number, (y, Const(kind)), t)
     lengths = tuple(ev.length_operand(dim, operands) for dim in t.shape)

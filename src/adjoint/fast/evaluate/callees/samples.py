@@ -1,28 +1,13 @@
-"""Functions of sampled data in terms of others: frequencies, the trapezoidal rule, phases. They are
-definitions that programs inline."""
+"""Functions of sampled data in terms of others: the trapezoidal rule, phases. They are definitions
+that programs inline."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
-
-
-@definition(np.fft.fftfreq)
-def _fftfreq(n, d=1.0, device=None):
-    if not isinstance(n, int) or device is not None:
-        raise TypeError("a length of another kind")
-    places = np.concatenate([np.arange((n - 1) // 2 + 1), np.arange(-(n // 2), 0)])
-    return places * (1.0 / (constant(float(n)) * d))
-
-
-@definition(np.fft.rfftfreq)
-def _rfftfreq(n, d=1.0, device=None):
-    if not isinstance(n, int) or device is not None:
-        raise TypeError("a length of another kind")
-    return np.arange(n // 2 + 1) * (1.0 / (constant(float(n)) * d))
 
 
 @definition(getattr(np, "trapezoid", None) or getattr(np, "trapz"))  # noqa: B009
@@ -52,3 +37,17 @@ def _unwrapped(p, discont, axis, period):
 @definition(np.ndarray.diagonal)
 def _diagonal(a, offset=0, axis1=0, axis2=1):
     return np.diagonal(a, offset, axis1, axis2)
+
+
+_LARGEST = {kind: float(np.finfo(kind).max) for kind in "df"}
+
+
+@definition(np.nan_to_num)
+def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    given = np.asarray(x)
+    if not copy or given.dtype.char not in _LARGEST:
+        raise TypeError("numbers of another kind, or an array to write to")
+    most = _LARGEST[given.dtype.char]
+    y = np.where(np.isnan(given), nan, given)
+    y = np.where(given == np.inf, most if posinf is None else posinf, y)
+    return np.where(given == -np.inf, -most if neginf is None else neginf, y)[()]
