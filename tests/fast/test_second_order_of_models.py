@@ -3,6 +3,7 @@ programs that ask no interpreter."""
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections.abc import Callable
@@ -42,6 +43,16 @@ def reached(p: Any, *, offset: float = 0.5) -> Any:
         c, s = np.cos(angle), np.sin(angle)
         end = end @ np.array([[c, -s, 0.4 * c], (s, c, 0.4 * s), [0, offset, 1]])
     return (end[:, 2] ** 2).sum()
+
+
+STEPS = np.array([[1, 0], [0, -1], [2, 1]])
+
+
+def streamed(p: Any, roll: Any) -> Any:
+    f = np.outer(p, p)
+    for i in range(3):
+        f = f * roll(f, STEPS[i])
+    return f.sum()
 
 
 def spd(p: Any) -> Any:
@@ -118,6 +129,11 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "from an iterator": lambda p: (np.fromiter((x * x for x in p), dtype=float) ** 3).sum(),
     "exact mean": lambda p: statistics.mean([x**3 for x in p]) ** 2 + statistics.mean(p.tolist()),
     "exact spread": lambda p: statistics.stdev([x**3 for x in p]) * statistics.pvariance(p[:3]),
+    "rolled by rows": lambda p: streamed(p, lambda f, c: np.roll(f, c, axis=(0, 1))),
+    "rolled by lists": lambda p: streamed(p, lambda f, c: np.roll(f, tuple(c[::-1]), (0, 1))),
+    "rolled by numbers": lambda p: streamed(p, lambda f, c: np.roll(f, shift=c[0], axis=1)),
+    "reduced": lambda p: functools.reduce(np.matmul, [np.diag(p) + x for x in p])[0, 1] ** 2,
+    "reduced numbers": lambda p: functools.reduce(lambda a, b: a * b + 1, [x**2 for x in p]),
     "spectrum": lambda p: (np.abs(fft.fft(p, 8)) ** 3 * T[:8]).sum(),
     "half a spectrum": lambda p: (np.abs(fft.rfft(p, norm="ortho")) ** 3).sum(),
     "filtered image": lambda p: (

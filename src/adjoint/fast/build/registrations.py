@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
     covariances,
+    function_tools,
     index_tricks,
     samples,
     ufunc_methods,
