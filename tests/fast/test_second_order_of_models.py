@@ -45,6 +45,12 @@ def reached(p: Any, *, offset: float = 0.5) -> Any:
     return (end[:, 2] ** 2).sum()
 
 
+def expected(p: Any, rule: Any) -> Any:
+    nodes, weights = rule
+    nodes *= 0.5  # in place: the next call gives the nodes themselves
+    return (weights * np.exp(p[0] * nodes) * (p[1] - nodes * p[2]) ** 2).sum()
+
+
 STEPS = np.array([[1, 0], [0, -1], [2, 1]])
 
 
@@ -134,6 +140,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "rolled by numbers": lambda p: streamed(p, lambda f, c: np.roll(f, shift=c[0], axis=1)),
     "reduced": lambda p: functools.reduce(np.matmul, [np.diag(p) + x for x in p])[0, 1] ** 2,
     "reduced numbers": lambda p: functools.reduce(lambda a, b: a * b + 1, [x**2 for x in p]),
+    "hermite nodes": lambda p: expected(p, np.polynomial.hermite.hermgauss(len(p) + 3)),
+    "legendre nodes": lambda p: expected(p, special.roots_legendre(8)),
+    "scaled nodes": lambda p: expected(p, np.polynomial.legendre.leggauss(5)),
+    "factors of several sizes": lambda p: np.prod(np.exp(-p * 9)) ** 0.1,
     "spectrum": lambda p: (np.abs(fft.fft(p, 8)) ** 3 * T[:8]).sum(),
     "half a spectrum": lambda p: (np.abs(fft.rfft(p, norm="ortho")) ** 3).sum(),
     "filtered image": lambda p: (

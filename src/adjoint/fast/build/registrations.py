@@ -66,7 +66,15 @@ def _add_frequencies() -> None:
 
 def _add_series() -> None:
     # deferred: NumPy may not have imported its polynomials
-    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
+        quadrature_nodes,
+        series,
+    )
+
+
+def _add_special_functions() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import special_nodes  # noqa: F401  registers definitions
 
 
 def _add_statistics() -> None:
@@ -126,6 +134,7 @@ for _part, _add in (
     ("numpy.fft", _add_frequencies),
     ("numpy.polynomial", _add_series),
     ("statistics", _add_statistics),
+    ("scipy.special", _add_special_functions),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
     ("scipy.signal", _add_filters),
