@@ -118,7 +118,7 @@ OF_AN_ARRAY = {
         np.reshape(np.outer(x, x), c * np.array([9, 0, 0]) + np.array([0, 1, 1])).size * x[0]
     ),
     "eye": lambda x, c: np.eye(c[1]).size * x.sum(),
-    "roll": lambda x, c: np.roll(x, c[1])[0] * x[1],
+    "roll": lambda x, c: np.roll(x, c[1])[0] * x[1] + np.roll(x, c).std(),
     "take": lambda x, c: np.take(x, c - 1).sum() * x[0],
     "pad": lambda x, c: np.pad(x, c[:2]).size * x.sum(),
     "split": lambda x, c: np.split(x, c[:1])[0].sum() * x[1],

@@ -1,5 +1,6 @@
 """Reductions along axes, and what is made of their results: in the fast tier as in the generic."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -67,3 +68,14 @@ def test_options_that_are_not_known(name):
         direction = np.cos(X)
         central = (f(X + 1e-6 * direction, k) - f(X - 1e-6 * direction, k)) / 2e-6
         np.testing.assert_allclose((found * direction).sum(), central, rtol=1e-6)
+
+
+def test_nothing_to_reduce():
+    def f(x, items):
+        try:
+            return functools.reduce(lambda a, b: a * b, items)
+        except TypeError:
+            return x * 3
+
+    for items in ([], iter(()), (), np.array([])):
+        assert ad.gradient(lambda x, items=items: f(x, items), 2.0) == (3.0,)

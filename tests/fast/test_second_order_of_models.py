@@ -3,12 +3,15 @@ programs that ask no interpreter."""
 
 from __future__ import annotations
 
+import functools
+import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, signal, special
+from scipy import fft, integrate, linalg, signal, special
 from scipy.spatial import distance
 
 import adjoint as ad
@@ -24,6 +27,38 @@ T = np.linspace(0.1, 1.0, 9)
 
 
 TALL = np.cos(np.arange(36.0).reshape(9, 4) ** 2)
+
+
+def reservoir(p: Any) -> Any:
+    s = 5.0  # a float, then a number of NumPy
+    for x in T:
+        s += x * (1 - (s / (9.0 * p[0])) ** p[1])
+    return s
+
+
+def reached(p: Any, *, offset: float = 0.5) -> Any:
+    """Return where the end of an arm is; a row of each matrix is constant, but no literal."""
+    end = np.eye(3)
+    for angle in p:
+        c, s = np.cos(angle), np.sin(angle)
+        end = end @ np.array([[c, -s, 0.4 * c], (s, c, 0.4 * s), [0, offset, 1]])
+    return (end[:, 2] ** 2).sum()
+
+
+def expected(p: Any, rule: Any) -> Any:
+    nodes, weights = rule
+    nodes *= 0.5  # in place: the next call gives the nodes themselves
+    return (weights * np.exp(p[0] * nodes) * (p[1] - nodes * p[2]) ** 2).sum()
+
+
+STEPS = np.array([[1, 0], [0, -1], [2, 1]])
+
+
+def streamed(p: Any, roll: Any) -> Any:
+    f = np.outer(p, p)
+    for i in range(3):
+        f = f * roll(f, STEPS[i])
+    return f.sum()
 
 
 def spd(p: Any) -> Any:
@@ -90,6 +125,41 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "hermite of a number": lambda p: np.polynomial.hermite_e.hermeval(0.5, p**2) ** 2,
     "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
     "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "trapezoids of a width": lambda p: np.trapezoid(p**3, dx=0.1) ** 2,
+    "trapezoids of rows": lambda p: (np.trapezoid(np.outer(p, T), dx=p[0], axis=0) ** 2).sum(),
+    "differences with ends": lambda p: (np.diff(p**2, prepend=1.0, append=[p[0], 2.0]) ** 3).sum(),
+    "differences of rows": lambda p: (
+        np.diff(np.outer(p, T), 2, axis=0, append=np.outer(p, T)[-1:]) ** 2
+    ).sum(),
+    "finite parts": lambda p: (np.nan_to_num(p**2, nan=0.5, neginf=-5) ** 2).sum(),
+    "from an iterator": lambda p: (np.fromiter((x * x for x in p), dtype=float) ** 3).sum(),
+    "exact mean": lambda p: statistics.mean([x**3 for x in p]) ** 2 + statistics.mean(p.tolist()),
+    "exact spread": lambda p: statistics.stdev([x**3 for x in p]) * statistics.pvariance(p[:3]),
+    "rolled by rows": lambda p: streamed(p, lambda f, c: np.roll(f, c, axis=(0, 1))),
+    "rolled by lists": lambda p: streamed(p, lambda f, c: np.roll(f, tuple(c[::-1]), (0, 1))),
+    "rolled by numbers": lambda p: streamed(p, lambda f, c: np.roll(f, shift=c[0], axis=1)),
+    "reduced": lambda p: functools.reduce(np.matmul, [np.diag(p) + x for x in p])[0, 1] ** 2,
+    "reduced numbers": lambda p: functools.reduce(lambda a, b: a * b + 1, [x**2 for x in p]),
+    "hermite nodes": lambda p: expected(p, np.polynomial.hermite.hermgauss(len(p) + 3)),
+    "legendre nodes": lambda p: expected(p, special.roots_legendre(8)),
+    "scaled nodes": lambda p: expected(p, np.polynomial.legendre.leggauss(5)),
+    "factors of several sizes": lambda p: np.prod(np.exp(-p * 9)) ** 0.1,
+    "spectrum": lambda p: (np.abs(fft.fft(p, 8)) ** 3 * T[:8]).sum(),
+    "half a spectrum": lambda p: (np.abs(fft.rfft(p, norm="ortho")) ** 3).sum(),
+    "filtered image": lambda p: (
+        fft.ifft2(fft.fft2(np.outer(p, T)) * (1 + np.outer(p, T))).real ** 2
+    ).sum(),
+    "cosines": lambda p: (fft.dct(p, 2, norm="ortho") ** 3).sum() + fft.idst(p, 3)[0] ** 2,
+    "cosines of rows": lambda p: (fft.dctn(np.outer(p, T)) ** 3 * fft.fftshift(T)).sum(),
+    "length": lambda p: math.dist((p[0], 0.0, p[3]), [p[1], p[2] * 2, 1]) * math.hypot(*p[:2]),
+    "distance of arrays": lambda p: math.dist(p, p[::-1] ** 2) ** 3,
+    "norm": lambda p: math.hypot(p[0], p[1], p[2]) ** 3,
+    "elliptic": lambda p: special.ellipk(p[2] ** 2) * special.ellipe(p[1] / 2),
+    "lambert": lambda p: (special.lambertw(p).real ** 2).sum() + special.lambertw(p[0]).real,
+    "image": lambda p: (signal.convolve2d(np.outer(p, T), A[:2, :3], mode="same") ** 2).sum(),
+    "filter of an image": lambda p: (
+        signal.correlate2d(np.outer(T, p), np.outer(p, p)[:2], "full", fillvalue=p[3]) ** 2
+    ).sum(),
     "pairs": lambda p: (distance.squareform(distance.pdist(TALL * p)) ** 3).sum(),
     "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
     "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
@@ -104,6 +174,12 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "outer of numbers": lambda p: (np.add.outer(p[0], p) ** 3).sum(),
     "sums of rows": lambda p: (np.add.reduce(np.outer(p, T)) ** 3).sum(),
     "largest": lambda p: np.maximum.reduce(p**2) ** 2,
+    "powers of numbers": lambda p: sum((t / p[0]) ** p[1] for t in T) ** 2,
+    "an arm": reached,
+    "moving powers": reservoir,
+    "powers of floats": lambda p: sum(t ** float(p[1]) for t in T.tolist()) * p[0],
+    "logarithmic sums": lambda p: (np.logaddexp.reduce(np.outer(p, T), axis=1) ** 3).sum(),
+    "logarithmic sum of a list": lambda p: np.logaddexp.reduce([p[0], p[1] * p[2], 0.5]) ** 3,
     "columns": lambda p: (np.column_stack([p, p**2, np.outer(p, T)]) ** 2).sum(),
     "rotated": lambda p: (np.rot90(np.outer(p, p)) * A).sum(),
     "diagonal": lambda p: (np.diag(p) * A).sum() ** 2,

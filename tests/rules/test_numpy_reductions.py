@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.programs import store
 from adjoint.rulekit.registry import rrule
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
 from adjoint.testing import check_gradient, check_rule
 from tests.rules.harness import case, complexes, reals, table
 
@@ -106,6 +108,7 @@ CASES = {
         case(X, axis=(-1,), weights=[1.0, 2.0, 0.5, 1.5], keepdims=True),
         case(Z, axis=0, weights=reals(3, low=0.5, seed=2)),
     ],
+    log_sum: [(X,), case(X3, axis=(0, 2)), case(X, axis=1, keepdims=True), (SINGLE, None)],
     np.nansum: [
         (HOLES,),
         case(np.array(1.5), axis=0),
@@ -247,3 +250,37 @@ def test_degrees_of_freedom_that_are_no_integer(f):
         check_gradient(lambda x, d: np.sum(f(x, 0, ddof=d)), x, 0.5)
         check_gradient(lambda x, d: np.sum(f(x, None, None, None, d)), x, 0.5)
     check_gradient(lambda d: f(X, ddof=d, where=MASK), 0.5)
+
+
+LEAST = np.array([-np.inf, -np.inf])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.logaddexp(np.logaddexp.reduce(LEAST + x), x[0] ** 2),
+        lambda x: np.logaddexp(np.logaddexp.reduce([-np.inf + x[0], -np.inf]), x[0] ** 2),
+        lambda x: np.logaddexp.reduce(np.logaddexp.reduce(np.stack([LEAST + x, x**2]), axis=1)),
+        lambda x: np.logaddexp.reduce([x[0] ** 2, -np.inf, x[1] * x[0]]),
+    ],
+)
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_sums_of_infinite_logarithms(f, is_enabled, monkeypatch):
+    """Terms of a sum of zero have no part in either derivative."""
+    monkeypatch.setattr(store, "is_enabled", [is_enabled])
+    x, v, h = np.array([0.3, 0.7]), np.array([1.0, 2.0]), 1e-5
+    gradient = ad.gradient(f, x)[0]
+    slopes = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ad.pushforward(f, (x,), (v,))[1], gradient @ v, rtol=1e-12)
+    ends = [ad.gradient(f, x + sign * h * v)[0] for sign in (1, -1)]
+    np.testing.assert_allclose(ad.hvp(f, x, v), (ends[0] - ends[1]) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+def test_infinite_terms_share_equally():
+    for terms, expected in (
+        ([np.inf, 1.0, np.inf], [0.5, 0.0, 0.5]),
+        ([-np.inf, -np.inf], [0.0, 0.0]),
+        ([-np.inf, 3.0], [0.0, 1.0]),
+    ):
+        assert ad.gradient(np.logaddexp.reduce, np.array(terms))[0].tolist() == expected

@@ -8,6 +8,7 @@ import sys
 
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
     covariances,
+    function_tools,
     index_tricks,
     padding,
     samples,
@@ -78,7 +79,20 @@ def _add_transforms() -> None:
 
 def _add_series() -> None:
     # deferred: NumPy may not have imported its polynomials
-    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
+        quadrature_nodes,
+        series,
+    )
+
+
+def _add_special_functions() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import special_nodes  # noqa: F401  registers definitions
+
+
+def _add_statistics() -> None:
+    # deferred: it imports fractions and decimals
+    from adjoint.fast.evaluate.callees import exact_statistics  # noqa: F401  registers definitions
 
 
 def _add_linear_algebra() -> None:
@@ -144,6 +158,8 @@ for _part, _add in (
     ("numpy.fft", _add_frequencies),
     ("scipy.fft", _add_transforms),
     ("numpy.polynomial", _add_series),
+    ("statistics", _add_statistics),
+    ("scipy.special", _add_special_functions),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
     ("scipy.signal", _add_filters),

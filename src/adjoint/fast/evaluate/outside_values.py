@@ -19,11 +19,10 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Leaf, is_of_method, is_row, is_within, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
+    is_compiled,
     is_constant_key,
     is_constant_object,
-    is_cython,
     is_enumeration,
-    is_multimethod,
     is_named_tuple,
     is_plain_outside,
 )
@@ -172,8 +171,7 @@ class Outside(Guards):
                 raise NotCovered("a member of an enumeration as a number")
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
-        is_fixed = issubclass(kind, _IDENTITIES) or is_cython(kind) or is_constant_object(kind)
-        is_fixed = is_fixed or is_multimethod(kind)
+        is_fixed = issubclass(kind, _IDENTITIES) or is_compiled(kind) or is_constant_object(kind)
         if kind is Signature:
             is_fixed = not self.is_wanted(source)  # its defaults may have cotangents
         if is_fixed or kind is object or value is sys.modules:

@@ -152,13 +152,14 @@ _OF_NAMED_TUPLES = frozenset(
 """Special attributes that every such class has, or that do not change its behaviour as a tuple."""
 
 
-def is_cython(kind: type) -> bool:
-    """Return whether objects of a class are functions that Cython has compiled; each version of
-    Cython makes classes of its own for them."""
-    return any(base.__name__ == "cython_function_or_method" for base in kind.__mro__)
+def is_compiled(kind: type) -> bool:
+    """Return whether objects of a class are functions: `is_multimethod`, or functions that Cython
+    has compiled; each version of Cython makes classes of its own for them."""
+    names = (base.__name__ for base in kind.__mro__)
+    return is_multimethod(kind) or "cython_function_or_method" in names
 
 
 def is_multimethod(kind: type) -> bool:
-    """Return whether objects of a class are functions of `uarray`, such as those of `scipy.fft`,
-    which call the backend that is set."""
+    """Return whether objects of a class are functions that call that of a backend, as those of
+    `scipy.fft` are."""
     return kind.__module__ == "uarray" and kind.__name__ == "_Function"

@@ -27,6 +27,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import are_floats, operand_type, plain, whole
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.partials import LOW, Partials
 
@@ -116,6 +117,10 @@ class TangentValues:
             make = rows.zeros_of if isinstance(t, Row) else runtime.zeros_like
             make = rows.array_zeros_of if holds_arrays(t) else make
             return self.ev.operation(make, (x,), bar_type(t), name=f"{x.name}_dot")
+        parts = self.activity.parts_of(x)
+        if parts is not None:
+            dots = tuple(map(self.full, parts))
+            return self.ev.operation(primitives.build_list, dots, ANYTHING, name=f"{x.name}_dot")
         if not isinstance(t, Number):
             raise NotCovered("a structure that carries a tangent in some ways only")
         return self.settle(Const(0.0), x)

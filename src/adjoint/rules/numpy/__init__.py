@@ -23,6 +23,7 @@ from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
 from adjoint.rules.numpy.aggregates import (  # noqa: F401  each registers its rules
     cumulative,
     histograms,
+    logarithmic_sums,
     nan_reductions,
     quantiles,
     reductions,

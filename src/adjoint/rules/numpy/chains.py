@@ -1,5 +1,5 @@
-"""Chains of calls of a ufunc along an axis, as functions that programs call and derive: logarithms
-of sums of exponentials, sums of segments, and the places of running maxima."""
+"""Chains of calls of a ufunc along an axis, as functions that programs call and derive: sums of
+segments, and the places of running maxima."""
 
 from __future__ import annotations
 
@@ -7,43 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rulekit.registry import frule, non_differentiable, rrule
-from adjoint.rulekit.tangents import tangent_of
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.multilinear import multilinear
-
-
-def shares(a: Any, y: Any) -> Any:
-    """Return the slopes of ``y = logaddexp.reduce(a)``; zeros where no element is above -inf."""
-    return np.exp(a - np.where(y == -np.inf, 0.0, y))
-
-
-@result_like(lambda a, axis: np.sum(a, axis))
-def log_total(a: Any, axis: int) -> Any:
-    """Return the logarithm of the sum of exponentials along an axis."""
-    return np.logaddexp.reduce(a, axis)
-
-
-@rrule.register(log_total)
-def _(a, axis):
-    y = log_total(a, axis)
-
-    def log_total_back(y_bar):
-        return None, np.expand_dims(y_bar, axis) * shares(a, np.expand_dims(y, axis)), None
-
-    return y, log_total_back
-
-
-@frule.register(log_total)
-def _(dots, a, axis):
-    y = log_total(a, axis)
-    return y, None if dots[0] is None else _moved(dots, y, a, axis)
-
-
-@tangent_of(log_total)
-def _moved(dots, y, a, axis):
-    return np.sum(shares(a, np.expand_dims(y, axis)) * dots[0], axis)
-
 
 # ---- segments ------------------------------------------------------------------------------------
 

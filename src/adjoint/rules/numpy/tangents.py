@@ -21,7 +21,7 @@ def _demand_regular(y: Any, a: Any) -> None:
     size, sizes = np.abs(y), np.abs(a)
     if not np.all((size > 1e-30) & (size < 1e30)):
         raise ArithmeticError
-    if not np.nanmin(sizes) > 1e-3 * np.nanmax(sizes):
+    if not np.nanmin(sizes) > 1e-5 * np.nanmax(sizes):
         raise ArithmeticError
 
 

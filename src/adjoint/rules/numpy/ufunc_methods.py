@@ -14,15 +14,15 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum_rule
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
     extremum_back,
     given,
     merged_rows,
-    restore,
 )
-from adjoint.rules.numpy.chains import running_places, shares
+from adjoint.rules.numpy.chains import running_places
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
 from adjoint.rules.numpy.transposition import pullback_inside
 
@@ -94,7 +94,7 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
         there = ~np.isnan(a) & np.asarray(where, bool) if self in WITHOUT_NAN else where
         back = extremum_back(a, y, axis, keepdims, initial, there)
     elif self is np.logaddexp and initial is NONE and where is True:
-        back = _logsumexp_back(a, y, axis, keepdims)
+        back = log_sum_rule(a, axis, keepdims)[1]
     else:
         back = _reduction_back(self, a, y, axis, initial, where)
     if back is None:
@@ -122,14 +122,6 @@ def _known_reduction(
         return None, None, bars[1], bars[len(leading) + 2]
 
     return y, reduce_back
-
-
-def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
-    def logsumexp_back(y_bar):
-        whole = restore(y, axis, keepdims, a.ndim)
-        return None, restore(y_bar, axis, keepdims, a.ndim) * shares(a, whole)
-
-    return logsumexp_back
 
 
 def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where: Any) -> Any:

@@ -1,10 +1,12 @@
-"""Calls of `math` on objects with ``__float__`` in Python, which is differentiated."""
+"""Arguments of `math`: numbers, and objects with ``__float__``, whose code is differentiated."""
 
 from __future__ import annotations
 
 import math
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.memo_by_class import ByClass
@@ -20,6 +22,11 @@ def real(x: Any) -> Any:
     if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
         raise TypeError(f"must be real number, not {type(x).__name__}")
     return float(x)
+
+
+def real_part(x: Any) -> Any:
+    """Return the real part of a number or of its tangent, which is all that `math` reads."""
+    return x.real if isinstance(x, complex | np.ndarray) else x
 
 
 def _has_float_method(kind: type) -> bool:

@@ -48,6 +48,9 @@ elementwise(
 # ---- powers --------------------------------------------------------------------------------------
 
 
+_NUMBER = (float, int)  # with `np.float64`
+
+
 def base_slope(y: Any, a: Any, b: Any) -> Any:
     """Return ∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0.
 
@@ -55,7 +58,7 @@ def base_slope(y: Any, a: Any, b: Any) -> Any:
     """
     if type(b) is int and is_constant(b):
         return 2 * a if b == 2 else b * a ** (b - 1) if b else 0.0
-    if type(b) is float or type(b) is int or np.ndim(b) == 0:
+    if isinstance(b, _NUMBER) or np.ndim(b) == 0:
         return _slope_at_zero(a, b) if b == 0 else b * a ** (b - 1)
     zero = np.equal(b, 0)
     if not zero.any():
@@ -65,7 +68,7 @@ def base_slope(y: Any, a: Any, b: Any) -> Any:
 
 def _slope_at_zero(a: Any, b: Any) -> Any:
     """Return b aᵇ / a for b = 0: the value is 0, but its derivative in b is not."""
-    if isinstance(a, float | int):
+    if isinstance(a, _NUMBER):
         return b / a * a**b if a else 0.0
     zero = np.equal(a, 0)
     a = np.where(zero, 1, a)
@@ -74,11 +77,11 @@ def _slope_at_zero(a: Any, b: Any) -> Any:
 
 def exponent_slope(y: Any, a: Any, b: Any) -> Any:
     """Return ∂(aᵇ)/∂b = aᵇ log a, taken as 0 at a = 0 (0 log 0 = 0)."""
-    if type(y) is complex:
-        return y * cmath.log(a)
-    if (type(a) is float or type(a) is int) and (type(y) is float or not np.iscomplexobj(y)):
+    if isinstance(a, _NUMBER) and (isinstance(y, float) or not np.iscomplexobj(y)):
         # for a < 0, the real part of the derivative of the complex power
         return y * math.log(abs(a)) if a else 0.0
+    if type(y) is complex:
+        return y * cmath.log(a)
     zero = np.equal(a, 0)
     a = np.where(zero, 1, a)
     if not np.iscomplexobj(y):
@@ -138,7 +141,7 @@ _divmod(np.divmod)
 
 def direction(y: Any, x: Any) -> Any:
     """Return x / |x|, the gradient of |x|, taken as 0 at 0."""
-    if type(x) is float or type(x) is int:
+    if isinstance(x, _NUMBER):
         return 1.0 if x > 0 else -1.0 if x < 0 else 0.0 * x
     if np.iscomplexobj(x):
         return over(x, np.where(np.equal(y, 0), 1, y))

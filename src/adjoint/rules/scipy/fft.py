@@ -259,6 +259,7 @@ for _kind in ("dct", "dst"):
     _waves(getattr(sf, f"i{_kind}"), _kind, _inverted)
     _waves_of_several(getattr(sf, f"{_kind}n"), _kind, _forth)
     _waves_of_several(getattr(sf, f"i{_kind}n"), _kind, _inverted)
+    linear_in(*(getattr(sf, f"{way}{_kind}{n}") for way in ("", "i") for n in ("", "n")))
 
 
 # ---- shifts, frequencies and Hankel transforms ---------------------------------------------------

@@ -49,9 +49,8 @@ def is_library(f: Any, rules: Rules | None) -> bool:
     library = str(getattr(f, "__module__", None)).partition(".")[0]
     # SciPy functions in C may not check their operands, and then write outside of arrays.
     kind = type(f)
-    return library == "numpy" or (
-        library == "scipy" and (kind is FunctionType or is_multimethod(kind))
-    )
+    is_checking = kind is FunctionType or is_multimethod(kind)
+    return library == "numpy" or (library == "scipy" and is_checking)
 
 
 def catches_warnings(ev: Evaluator) -> bool:
@@ -111,6 +110,8 @@ def call_library(
 def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
     """Write the check that the result `y` has type `t`."""
     if isinstance(t, Number):
+        if len(t.kinds) > 1:
+            raise NotCovered("a number of several types", ev.span)
         (kind,) = t.kinds
         return ev.operation(runtime.foreseen_number, (y, Const(kind)), t)
     lengths = tuple(ev.length_operand(dim, operands) for dim in t.shape)

@@ -96,6 +96,16 @@ def _fill_diagonal(a, val, wrap=False):
     a[places, places] = val
 
 
+@definition(np.fromiter)
+def _fromiter(iter, dtype, count=-1):
+    if count != -1:
+        raise ValueError("a number of items")
+    y = np.array(list(iter), dtype)
+    if y.ndim != 1 or y.dtype.kind not in "fiub":
+        raise TypeError("items of another kind")
+    return y
+
+
 @definition(np.put_along_axis)
 def _put_along_axis(arr, indices, values, axis):
     if arr.ndim == 1:
@@ -373,11 +383,15 @@ def vectorized(f, *args):
 
 
 @definition(np.diff)
-def _diff(a, n=1, axis=-1):
+def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     if a.dtype.kind == "b":
         raise TypeError("differences of truth values")
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n > 0 and prepend is not np._NoValue:
+        a = np.concatenate([_end_of(a, axis, prepend), a], axis)
+    if n > 0 and append is not np._NoValue:
+        a = np.concatenate([a, _end_of(a, axis, append)], axis)
     if n == 1 and (axis == 0 or (a.ndim == 1 and axis == -1)):
         return a[1:] - a[:-1]
     y = np.moveaxis(a, axis, -1)
@@ -386,6 +400,14 @@ def _diff(a, n=1, axis=-1):
     for _ in range(n):
         y = y[..., 1:] - y[..., :-1]
     return np.moveaxis(y, -1, axis)
+
+
+def _end_of(a, axis, values):
+    if isinstance(values, list | tuple) or np.ndim(values) > 0:
+        return np.asarray(values)
+    shape = list(a.shape)
+    shape[axis] = 1
+    return np.full(tuple(shape), values)
 
 
 @definition(np.nancumprod)

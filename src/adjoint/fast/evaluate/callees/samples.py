@@ -145,3 +145,17 @@ def repeated(a, repeats, axis=None):
     if len(repeats) != y.shape[at]:
         raise ValueError("counts of another number")
     return np.take(y, _places(repeats), at)
+
+
+_LARGEST = {kind: float(np.finfo(kind).max) for kind in "df"}
+
+
+@definition(np.nan_to_num)
+def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    given = np.asarray(x)
+    if not copy or given.dtype.char not in _LARGEST:
+        raise TypeError("numbers of another kind, or an array to write to")
+    most = _LARGEST[given.dtype.char]
+    y = np.where(np.isnan(given), nan, given)
+    y = np.where(given == np.inf, most if posinf is None else posinf, y)
+    return np.where(given == -np.inf, -most if neginf is None else neginf, y)[()]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
-from adjoint.rules.numpy.chains import log_total, running_places, segment_sums
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
+from adjoint.rules.numpy.chains import running_places, segment_sums
 
 
 def _reduced(f: Any, reduction: Any) -> None:
@@ -15,7 +16,7 @@ def _reduced(f: Any, reduction: Any) -> None:
     def reduce(array, axis=0, dtype=None, out=None, keepdims=False):
         if dtype is not None or out is not None:
             raise ValueError("other options")
-        return reduction(array, axis=axis, keepdims=keepdims)
+        return reduction(np.asarray(array), axis=axis, keepdims=keepdims)
 
 
 for _f, _reduction in (
@@ -23,6 +24,7 @@ for _f, _reduction in (
     (np.multiply, np.prod),
     (np.maximum, np.max),
     (np.minimum, np.min),
+    (np.logaddexp, log_sum),
 ):
     _reduced(_f, _reduction)
 
@@ -39,17 +41,6 @@ for _g in (
     np.arctan2, np.logaddexp,
 ):  # fmt: skip
     _outer(_g)
-
-
-@definition(np.logaddexp.reduce)
-def _log_total(array, axis=0, dtype=None, out=None, keepdims=False):
-    if dtype is not None or out is not None or isinstance(axis, tuple):
-        raise ValueError("other options")
-    a = np.asarray(array) if axis is not None else np.ravel(array)
-    if a.dtype.kind != "f" or (axis is None and keepdims):
-        raise TypeError("numbers of another kind")
-    y = log_total(a, axis or 0)
-    return np.expand_dims(y, axis) if keepdims else y
 
 
 def _running(f: Any, running: Any) -> None:

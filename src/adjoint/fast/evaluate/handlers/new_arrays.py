@@ -185,6 +185,8 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
         return args
     args = [as_list(ev, x) for x in args]
     n = converted_operands.get(f, 2 if isinstance(f, np.ufunc) else 0)
+    if f is np.roll and len(args) > 1 and row_of(ev, args[1]) is not None:
+        return [args[0], *new_arrays(ev, args[1:2]), *args[2:]]
     if f in _JOINING and args and holds_arrays(ev.types.get(row_of(ev, args[0]))):  # type: ignore[arg-type]
         n = 1  # NumPy takes one array for a list of its parts
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):

@@ -26,6 +26,7 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Value
 from adjoint.rulekit.partials import is_constant
+from adjoint.rules.python.math_of_many import distance
 
 
 @handler(float)
@@ -88,6 +89,14 @@ def _of_finite(f: Any) -> None:
 
 for _test in (math.isnan, math.isinf, math.isfinite):
     _of_finite(_test)
+
+
+@handler(math.dist)
+def _(ev: Evaluator, p: Abstract, q: Abstract) -> Abstract:
+    """Of lists and tuples, it is the norm of a difference."""
+    if ev.sequence(p) is None or ev.sequence(q) is None:
+        return ev.infer(math.dist, [p, q])
+    return ev.call(ev.outside.own(distance), [p, q], {})
 
 
 def _number_of_numpy(kind: type) -> None:

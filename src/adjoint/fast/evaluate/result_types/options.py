@@ -67,7 +67,8 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 
 _CONTENT = {
     *((f, 0) for f in (np.unravel_index, np.all, np.any, np.prod, np.broadcast_to, np.reshape)),
-    *((f, 1) for f in (np.take, np.ndarray.take)),
+    *((f, 1) for f in (np.take, np.ndarray.take, np.roll)),
+    (np.roll, "shift"),
 }
 """Functions, and places of integers that are elements or indices."""
 
@@ -78,7 +79,7 @@ _MADE_OF_SIZES = _OF_LENGTHS | {np.arange}
 _SIZES_BEHIND = members(
     np,
     "reshape broadcast_to tile repeat sum mean max min cumsum expand_dims transpose swapaxes "
-    "moveaxis concatenate stack flip roll tril triu ndarray.reshape ndarray.sum ndarray.mean "
+    "moveaxis concatenate stack flip tril triu ndarray.reshape ndarray.sum ndarray.mean "
     "ndarray.max ndarray.min ndarray.repeat",
 )
 """Functions whose operands after the first are axes or lengths."""
@@ -93,5 +94,7 @@ def _is_of_sizes(f: Any, place: int | str) -> bool:
     return place in ("axis", "shape")
 
 
-_SIZE_OF: dict[Any, tuple[int | str, ...]] = {np.full: (0, "shape"), np.linspace: (2, "num")}
-"""Places of the lengths of functions that have values beside them."""
+_SIZE_OF: dict[Any, tuple[int | str, ...]] = {
+    np.full: (0, "shape"), np.linspace: (2, "num"), np.roll: (2, "axis")
+}  # fmt: skip
+"""Places of the lengths and axes of functions that have values beside them."""

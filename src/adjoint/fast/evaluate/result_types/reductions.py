@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.result_types.records import (
     shape_of,
 )
 from adjoint.fast.evaluate.types import Array, Number
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
 
 
 def reduced(a: Any, axis: Any, keepdims: Any) -> Shape:
@@ -65,6 +66,11 @@ def _(
 def _(
     a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
 ) -> Shape:
+    return reduced(a, axis, keepdims)
+
+
+@shape_of(log_sum)
+def _(a: Any, axis: Any = 0, keepdims: Any = False) -> Shape:
     return reduced(a, axis, keepdims)
 
 

@@ -58,11 +58,11 @@ def _(m: Any, axis: Any = None) -> Shape:
 
 
 @shape_of(np.roll)
-def _(a: Any, shift: Any, axis: Any = None) -> Shape:
+def _(a: Any, shift: Any, axis: Any = None) -> Array:
     if axis is not None:
         for one in axis if isinstance(axis, tuple) else (axis,):
             axis_of(one, len(dims(a)))
-    return dims(a)
+    return array(dtype_of(a), dims(a))
 
 
 @shape_of(np.tril, np.triu)

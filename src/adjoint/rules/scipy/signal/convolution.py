@@ -129,6 +129,26 @@ class _Plane:
         return a_bar, _turned(ss.correlate(self.wide, whole, "valid")), outer
 
 
+def _amid_constants(call: Call, a: Any, b: Any, later: int = 0) -> Any:
+    """Return the pullback of the convolution of `a`, amid the fill value, with `b`."""
+    c = call.fillvalue
+
+    def back(y_bar: Any) -> tuple[Any, Any, Any]:
+        whole = _placed(y_bar, _full_shape(a, b), later)
+        a_bar, total = ss.correlate2d(whole, b, "valid"), np.sum(whole)
+        b_bar = ss.correlate2d(whole, a - c, "valid") + np.conj(c) * total
+        return a_bar, b_bar, total * np.conj(np.sum(b)) - np.sum(a_bar)
+
+    return back
+
+
+def _back_of(call: Call, a: Any, b: Any, later: int = 0) -> Any:
+    """Return the pullback of the convolution of `a`, extended beyond its edges, with `b`."""
+    if SURROUNDINGS[call.boundary] == CONSTANT:
+        return _amid_constants(call, a, b, later)
+    return _Plane(call, a, b, later).back
+
+
 def _known(call: Call, a: Any, b: Any) -> bool:
     """Decline boundaries longer than the array, which SciPy extends in another way."""
     short = any(m - 1 > n for n, m in zip(a.shape, b.shape, strict=True))
@@ -160,10 +180,10 @@ def _(call: Call) -> Any:
         a, b = b, a
     if a.ndim != 2 or not _known(call, a, b):
         return NotImplemented
-    plane = _Plane(call, a, b)
+    pull = _back_of(call, a, b)
 
     def back(y_bar: Any) -> Any:
-        a_bar, b_bar, outer = plane.back(y_bar)
+        a_bar, b_bar, outer = pull(y_bar)
         return (b_bar, a_bar, outer) if swapped else (a_bar, b_bar, outer)
 
     return back, lambda *dots: _pushed(call, ss.convolve2d, dots)
@@ -174,10 +194,10 @@ def _(call: Call) -> Any:
     a, b = call.in1, call.in2
     if a.ndim != 2 or not _known(call, a, b) or _swapped(call, a, b):
         return NotImplemented
-    plane = _Plane(call, a, _turned(b), later=1)
+    pull = _back_of(call, a, _turned(b), later=1)
 
     def back(y_bar: Any) -> Any:
-        a_bar, turned_bar, outer = plane.back(y_bar)
+        a_bar, turned_bar, outer = pull(y_bar)
         return a_bar, _turned(turned_bar), outer
 
     return back, lambda *dots: _pushed(call, ss.correlate2d, dots)

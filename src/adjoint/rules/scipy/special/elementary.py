@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import special as sp
+from scipy.special import _ufuncs
 
 from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rulekit.registry import non_differentiable
@@ -73,7 +74,9 @@ pointwise(sp.diric, x=lambda y, x, n: _diric_slope(y, x, np.asarray(n)))
 
 # ---- inverses of z eᶻ (4.13.4), the dilogarithm (25.12.2) ----------------------------------------
 
-pointwise(sp.lambertw, z=lambda y: np.exp(-y) / (1 + y))
+elementwise(  # of which `lambertw` is a call
+    _ufuncs._lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), None, None, singular=True
+)
 elementwise(sp.wrightomega, lambda y, z: _omega_slope(y, z), singular=True)
 
 

@@ -9,30 +9,10 @@ from scipy import special as sp
 
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.registry import frule
+from adjoint.rules.numpy.aggregates.logarithmic_sums import shares_of, summed_axes
 from adjoint.rules.numpy.operands import array_rule
 
 # ---- logsumexp -----------------------------------------------------------------------------------
-
-
-def _reduced(shape: tuple[int, ...], axis: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes that are summed, and the shape with these of length 1."""
-    n = len(shape)
-    given = range(n) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
-    axes = tuple([k % n for k in given])
-    return axes, tuple([1 if k in axes else size for k, size in enumerate(shape)])
-
-
-def _shares(a: Any, b: Any, value: Any, axes: tuple[int, ...]) -> Any:
-    """Return exp(a − value); times b, this is the share of each term in the sum. Infinite terms
-    share an infinite sum equally; the shares of a sum of 0 are 0."""
-    above = np.equal(value, np.inf)
-    none = np.equal(np.real(value), -np.inf)
-    shares = np.where(none, 0, np.exp(a - np.where(above | none, 0, value)))
-    if not np.any(above):
-        return shares
-    most = np.equal(a, np.inf) & np.not_equal(1 if b is None else b, 0)
-    count = np.sum(most * (1 if b is None else b), axis=axes, keepdims=True)
-    return np.where(above, most / np.where(np.equal(count, 0), 1, count), shares)
 
 
 def _logsumexp(
@@ -43,9 +23,9 @@ def _logsumexp(
     y = sp.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
     shape = np.shape(a) if b is None else np.broadcast_shapes(np.shape(a), np.shape(b))
     shape = shape or (1,)
-    axes, kept = _reduced(shape, axis)
+    axes, kept = summed_axes(shape, axis)
     value, sign = y if return_sign else (y, None)
-    shares = _shares(np.broadcast_to(a, shape), b, np.reshape(value, kept), axes)
+    shares = shares_of(np.broadcast_to(a, shape), b, np.reshape(value, kept), axes)
     return y, shares if sign is None else shares * np.reshape(sign, kept), axes, kept
 
 
