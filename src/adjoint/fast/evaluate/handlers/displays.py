@@ -89,6 +89,18 @@ def _(ev: Evaluator, xs: Abstract, index: Abstract, value: Abstract) -> Abstract
     return run(ev, xs, list.insert, opened_element(ev, index), opened_element(ev, value))
 
 
+@handler(list.reverse)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    row = row_of(ev, xs)
+    if row is None:
+        return run(ev, xs, list.reverse)
+    made = item_of(ev, xs, row, Known(slice(None, None, -1)))
+    if not isinstance(xs, Ref) or kind_of(ev, xs) is not list:
+        raise NotCovered("a write to a list from outside", ev.span)
+    ev.heap[xs.address] = ev.heap[made.address]
+    return Known(None)
+
+
 @handler(primitives.list_extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
     if isinstance(ev.held(xs), ListOf):
