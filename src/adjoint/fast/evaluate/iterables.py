@@ -235,12 +235,10 @@ def _itself(x: Abstract) -> Abstract:
 
 def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
     if a.kind is range:
-        if not all(isinstance(x, Known) for x in a.operands):
+        ends = [n for x in a.operands if (n := ev.known_integer(ev.operand(x))) is not None]
+        if len(ends) < len(a.operands) or 0 in ends[2:] or len(range(*ends)) > MOST_UNROLLED:
             return None
-        known = range(*[x.value for x in a.operands])  # type: ignore[union-attr]
-        if len(known) > MOST_UNROLLED:
-            return None
-        return Steps(tuple(functools.partial(_itself, Known(i)) for i in known))
+        return Steps(tuple(functools.partial(_itself, Known(i)) for i in range(*ends)))
     start = a.operands[1] if a.kind is enumerate and len(a.operands) > 1 else Known(0)
     if not isinstance(start, Known) or a.kind is filter:
         return None
