@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     result_of_constants,
 )
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
+from adjoint.fast.evaluate.callees.domains import demand_in_domain
 from adjoint.fast.evaluate.callees.handled import handled
 from adjoint.fast.evaluate.callees.library import (
     call_library,
@@ -131,6 +132,8 @@ def _call_known(
 def _call_with(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
+    if ev.attempts:
+        demand_in_domain(ev, f, args)
     y = result_of_constants(ev, f, args, keywords)
     if y is not ... and (constant := constant_of(ev, y, args)) is not None:
         return constant

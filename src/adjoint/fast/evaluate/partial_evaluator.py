@@ -220,11 +220,8 @@ class PartialEvaluator(Evaluator):
         Splits
             The side is not decided yet.
         """
-        if (op.body.results is None) is (op.orelse.results is None) or not self.outside.splits:
-            return None
-        around = self.attempts[self._certain_from :]
-        state = next((one for one in around if not one.is_over), None)
-        if state is None or not state.splits:
+        state = self.splitting()
+        if state is None or (op.body.results is None) is (op.orelse.results is None):
             return None
         if state.decided == len(state.decisions):
             if state.decided == MOST_SPLITS:
