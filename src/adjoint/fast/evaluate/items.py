@@ -41,6 +41,9 @@ from adjoint.fast.support import rows
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value
 
+MOST_READ = 64
+"""How many items of a list from outside are read to choose one of them."""
+
 # ---- lengths -------------------------------------------------------------------------------------
 
 
@@ -87,6 +90,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         if (
             isinstance(a, External)
             and type(a.sample) is list
+            and (ev.outside.may_write(a.source, False) or len(a.sample) > MOST_READ)
             and _NUMBERS.issuperset(map(type, a.sample))
         ):
             raise NeedsOwn(a, "an index of a list that is not known", ev.span)

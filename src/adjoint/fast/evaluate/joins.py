@@ -319,8 +319,8 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
     if isinstance(before, IteratorOf) and isinstance(after, IteratorOf):
         return before if before.source is None else replace(before, source=None, contents=())
     if shape_of(before) != shape_of(after):
-        if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
-            items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
+        if all(isinstance(x, ListOf | RowOf) for x in (before, after)):
+            items = [y for x in (before, after) if isinstance(x, ListOf) for y in x.items]
             if all(is_number(x, ev.types) for x in items) or are_alike(items, ev.types):
                 raise Grows(address)
         if isinstance(before, DequeOf) and isinstance(after, DequeOf):

@@ -36,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
-from adjoint.fast.single_assignment.primitives import latest, wrote
+from adjoint.fast.single_assignment.primitives import assigned, latest, wrote
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
@@ -288,7 +288,7 @@ class PartialEvaluator(Evaluator):
 
 
 _OF_IDENTITY = (operator.is_, operator.is_not)
-_AS_LEFT = {id(wrote), id(latest)}
+_AS_LEFT = {id(assigned), id(wrote), id(latest)}
 """Functions that take variables without a value, too."""
 
 

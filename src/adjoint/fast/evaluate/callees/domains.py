@@ -1,4 +1,4 @@
-"""Numbers outside of the domain of a function, in the body of a ``try``: the program tests for them,
+"""Numbers outside of the domain of a function, in the body of a ``try``: the program tests them,
 so that the handler of the exception is a part of it.
 """
 
@@ -75,7 +75,9 @@ def demand_in_domain(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> None:
 
 
 def _domain_of(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> _Domain | None:
-    types = [ev.types[x] if isinstance(x, Value) else type_of(getattr(x, "value", ...)) for x in args]
+    types = [
+        ev.types[x] if isinstance(x, Value) else type_of(getattr(x, "value", ...)) for x in args
+    ]
     if not all(isinstance(t, Number) and not has_complex(t) for t in types):
         return None
     if f in _DIVISIONS and all(t.kinds <= _PLAIN for t in types):  # type: ignore[union-attr]
