@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint.fast.evaluate.call_frames import Splits
@@ -44,7 +44,7 @@ def _is_too_large(x: Any) -> Any:
     return x > _GREATEST and x < math.inf
 
 
-_Domain = tuple[type[Exception], Callable[[Any], Any], int]
+_Domain = tuple[type[Exception], Any, int]
 _DOMAINS: dict[Any, _Domain] = {
     **dict.fromkeys((math.log, math.log2, math.log10), (ValueError, _is_not_positive, 0)),
     math.sqrt: (ValueError, _is_negative, 0),

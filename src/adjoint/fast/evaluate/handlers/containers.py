@@ -131,9 +131,10 @@ def _search(plain: Any, f: Any, *searches: Any) -> None:
     @handler(*searches)
     def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstract:
         numbers = ev.sequence(xs) or ()
-        row: Operand | None = row_of(ev, xs)
-        if row is not None:
-            number_of(ev, row)
+        row: Operand | None = None
+        if (held := row_of(ev, xs)) is not None:
+            number_of(ev, held)
+            row = held
         elif not bounds and any(isinstance(x, Value) for x in (value, *numbers)):
             if numbers and all(is_number(x, ev.types) for x in (value, *numbers)):
                 known = [x.value for x in numbers if isinstance(x, Known)]

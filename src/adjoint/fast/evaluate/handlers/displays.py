@@ -97,7 +97,7 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
     made = item_of(ev, xs, row, Known(slice(None, None, -1)))
     if not isinstance(xs, Ref) or kind_of(ev, xs) is not list:
         raise NotCovered("a write to a list from outside", ev.span)
-    ev.heap[xs.address] = ev.heap[made.address]
+    ev.heap[xs.address] = ev.held(made)  # type: ignore[assignment]
     return Known(None)
 
 
