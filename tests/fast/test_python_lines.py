@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 from bisect import bisect, bisect_left, bisect_right
 
 import numpy as np
@@ -300,3 +301,65 @@ def test_integrals_of_splines():
 
     for f in (between_integers, to_a_number, antiderivative, monotone):
         _follows(f, X, X * 1.7)
+
+
+# ---- random numbers of Python --------------------------------------------------------------------
+
+
+class Walk:
+    def __init__(self, x, seed):
+        self.x, self.rng = x, random.Random(seed)
+
+    def step(self):
+        return self.x[0] + self.rng.gauss(0, self.x[1])
+
+
+def test_random_numbers_of_a_known_seed():
+    def draws(x):
+        r, total = random.Random(1), 0.0
+        for _ in range(100):
+            total += math.sin(x[0] * r.gauss(x[1], x[2])) * x[r.randint(0, 4)]
+        return total + r.random() * x[r.randrange(5)] ** 2
+
+    def distributions(x):
+        r = random.Random(2)
+        return r.uniform(x[0], 2.0) * r.expovariate(x[1]) * r.normalvariate(0.0, x[2])
+
+    def of_two(x):
+        a, b = random.Random(2), random.Random(2)
+        return x[0] ** 2 * a.random() + x[1] ** 3 * b.random() + x[0] * a.gauss(1, 2)
+
+    def in_a_branch(x):
+        r = random.Random(5)
+        if r.random() < x[0]:
+            return x[0] ** 2 * r.random()
+        return x[1] ** 2 * r.random()
+
+    def shuffled(x):
+        r, found = random.Random(5), [v * v for v in x]
+        r.shuffle(found)
+        return found[0] * found[1] + r.choice(found) ** 2
+
+    def walk(x):
+        r, steps, a, b = random.Random(5), [(1, 0), (0, 1), (-1, 0), (0, -1)], 0.0, 0.0
+        for _ in range(30):
+            right, up = r.choice(steps)
+            a, b = a + right * x[0], b + up * x[1]
+        return a * a + b * b
+
+    def in_an_object(x):
+        one = Walk(x, 42)
+        return sum(one.step() ** 2 for _ in range(10))
+
+    for f in (draws, distributions, of_two, in_a_branch, shuffled, walk, in_an_object):
+        _follows(f, X, X[::-1].copy())
+        assert ad.withgradient(f, X)[0] == pytest.approx(f(X), rel=1e-14)
+
+
+def test_a_random_integer_below_a_number():
+    def f(x, n):
+        return x * random.Random(0).randrange(n)
+
+    for _ in range(2):
+        assert ad.gradient(f, 2.0, 5) == (f(1.0, 5), 0.0)
+    assert ad.tier(f, 2.0, 5).tier == "fast"

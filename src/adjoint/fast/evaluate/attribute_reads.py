@@ -85,7 +85,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return _of_known(ev, a.value, name)
         a = Tuple(tuple(map(Known, a.value)), type(a.value))
     cls = ev.class_of(a) if isinstance(a, External | Ref | FieldsOf) else None
-    if cls is not None and cls.__module__ == "numpy.random._generator":
+    if cls is not None and cls.__module__ in ("numpy.random._generator", "random"):
         return Bound(Known(getattr(cls, name, None)), a)
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)

@@ -224,9 +224,9 @@ def all_present(bars: Any, xs: Any) -> tuple[Any, ...]:
     return tuple([present(bar, x) for bar, x in zip(bars, xs, strict=True)])
 
 
-def new_stream(seed: int) -> np.random.Generator:
+def new_stream(make: Any, seed: int) -> Any:
     """Return a generator of random numbers."""
-    return np.random.default_rng(seed)
+    return make(seed)
 
 
 def read_clock(f: Any) -> Any:

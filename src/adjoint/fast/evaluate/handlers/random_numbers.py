@@ -31,7 +31,8 @@ _FIELD = "stream"
 def _(ev: Evaluator, seed: Abstract) -> Abstract:
     if not isinstance(seed, Known) or type(seed.value) is not int:
         raise NotCovered("a generator of random numbers without a known seed", ev.span)
-    made = ev.operation(runtime.new_stream, (Const(seed.value),), ANYTHING, name="stream")
+    operands = Const(np.random.default_rng), Const(seed.value)
+    made = ev.operation(runtime.new_stream, operands, ANYTHING, name="stream")
     return ev.allocate(Instance(_Generator, (_FIELD,), (made,)))
 
 
