@@ -9,7 +9,7 @@ from bisect import bisect, bisect_left, bisect_right
 
 import numpy as np
 import pytest
-from scipy import interpolate
+from scipy import interpolate, stats
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -363,3 +363,34 @@ def test_a_random_integer_below_a_number():
     for _ in range(2):
         assert ad.gradient(f, 2.0, 5) == (f(1.0, 5), 0.0)
     assert ad.tier(f, 2.0, 5).tier == "fast"
+
+
+# ---- distributions -------------------------------------------------------------------------------
+
+
+def test_a_multivariate_distribution_that_is_made_first():
+    def of_mean(x):
+        return stats.multivariate_normal(x, np.eye(5)).logpdf(x * x)
+
+    def of_covariance(x):
+        found = stats.multivariate_normal(x, np.outer(x, x) + np.eye(5))
+        return found.pdf(x * x) * found.entropy()
+
+    def of_numbers(x):
+        return stats.multivariate_normal(x[0], x[1] ** 2).logpdf(x[2])
+
+    for f in (of_mean, of_covariance, of_numbers):
+        _follows(f, X, X * 1.5)
+
+
+def test_entropies():
+    def of_beta(x):
+        return stats.beta(x[0], x[1]).entropy() * stats.beta.entropy(2.0, x[2])
+
+    def of_several(x):
+        return stats.gamma(x[0] * 3, scale=x[1]).entropy() * stats.norm(x[0], x[1]).entropy()
+
+    for f in (of_beta, of_several):
+        _follows(f, X, X * 1.5)
+        assert ad.withgradient(f, X)[0] == pytest.approx(f(X), rel=1e-13)
+    assert np.isnan(ad.withgradient(lambda a: stats.norm(1.0, a).entropy(), -1.0)[0])
