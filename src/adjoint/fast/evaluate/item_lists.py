@@ -12,8 +12,8 @@ from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, iterator_o
 from adjoint.fast.evaluate.iterators.generators import is_pushed
 from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.records import append
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.rows import append
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,

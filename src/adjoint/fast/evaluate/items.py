@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.number_keys import call, tabled
+from adjoint.fast.evaluate.objects.records import read, records
 from adjoint.fast.evaluate.rows import as_row, item_of, items_at, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
@@ -78,6 +79,8 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return item_of(ev, a, row, index)
     if isinstance(a, Value):
         return _of_array(ev, a, index)
+    if (columns := records(ev, a)) is not None:
+        return read(ev, columns, index)
     held = ev.held(a)
     is_plain = isinstance(held, DictOf) and held.kind is dict and ev.types.get(index) == _INTEGER  # type: ignore[arg-type]
     table = tabled(ev, a, Known(None) if is_plain else index)

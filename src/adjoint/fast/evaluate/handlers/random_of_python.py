@@ -73,32 +73,32 @@ def _(ev: Evaluator, generator: Abstract, name: Abstract) -> Abstract:
 
 
 @definition(_Random.gauss)
-def _gauss(self, mu=0.0, sigma=1.0):
+def _gauss(self: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
     return mu + _standard(self, "gauss") * sigma
 
 
 @definition(_Random.normalvariate)
-def _normalvariate(self, mu=0.0, sigma=1.0):
+def _normalvariate(self: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
     return mu + _standard(self, "normalvariate") * sigma
 
 
 @definition(_Random.expovariate)
-def _expovariate(self, lambd=1.0):
+def _expovariate(self: Any, lambd: Any = 1.0) -> Any:
     return _standard(self, "expovariate") / lambd
 
 
 @definition(_Random.uniform)
-def _uniform(self, a, b):
+def _uniform(self: Any, a: Any, b: Any) -> Any:
     return a + (b - a) * self.random()
 
 
 @definition(_Random.choice)
-def _choice(self, seq):
+def _choice(self: Any, seq: Any) -> Any:
     return seq[self.randrange(len(seq))]
 
 
 @definition(_Random.shuffle)
-def _shuffle(self, x):
+def _shuffle(self: Any, x: Any) -> Any:
     for i in range(len(x) - 1, 0, -1):
         j = self.randrange(i + 1)
         x[i], x[j] = x[j], x[i]
