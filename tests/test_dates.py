@@ -136,3 +136,42 @@ def test_copies():
         return x * (copy.copy(when["every"]) + when["every"]).total_seconds()
 
     assert ad.gradient(f, 2.0) == (7200.0,)
+
+
+SETTLED = date(2024, 3, 15)
+
+
+def discounted(x, last=date(2029, 7, 1)):
+    total, dates = 0.0, [date(y, m, 1) for y in range(2024, 2030) for m in (1, 7)]
+    for day in dates:
+        if day > SETTLED:
+            t = (day - SETTLED).days / 365.25
+            total += (2.5 + (100 if day == last else 0)) / (1 + x) ** t
+    return total
+
+
+def until_december(x):
+    day, total = date(2024, 1, 31), 0.0
+    while day < date(2024, 12, 31):
+        total += (1 + x) ** (-(day - SETTLED).days / 365)
+        day += timedelta(days=30)
+    return total
+
+
+@pytest.mark.parametrize("f", [heated, calendar, discounted, until_december])
+def test_programs(f):
+    for x in (0.04, 0.3):
+        assert ad.gradient(f, x)[0] == pytest.approx(ad.grad(f, tier="generic")(x), rel=1e-12)
+        report = ad.tier(f, x)
+        assert (report.tier, report.opaque) == ("fast", ()) or f is calendar, report.reason
+    check_gradient(f, 0.3)
+
+
+def test_a_date_from_outside():
+    def value(x, until):
+        return (1 + x) ** ((until - SETTLED).days / 365)
+
+    slope = ad.grad(value)
+    for until in (date(2025, 1, 1), date(2026, 1, 1), date(2025, 1, 1)):
+        years = (until - SETTLED).days / 365
+        assert slope(0.1, until) == pytest.approx(years * 1.1 ** (years - 1))

@@ -54,6 +54,11 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
+def _add_random_numbers_of_python() -> None:
+    # deferred: `random` imports much
+    from adjoint.fast.evaluate.handlers import random_of_python  # noqa: F401  registers handlers
+
+
 def _add_matrices() -> None:
     # deferred: it imports the rules of `numpy.linalg`
     from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
@@ -153,6 +158,7 @@ def _add_image_filters() -> None:
 
 
 for _part, _add in (
+    ("random", _add_random_numbers_of_python),
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
     ("numpy.fft", _add_frequencies),

@@ -66,6 +66,8 @@ _OF_GENERATORS = {
     "send": GeneratorType.send,
     "close": GeneratorType.close,
 }
+_OF_RANDOM_NUMBERS = ("numpy.random._generator", "numpy.random.mtrand", "random")
+"""Modules of generators of random numbers, whose attributes are methods."""
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
@@ -85,7 +87,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return _of_known(ev, a.value, name)
         a = Tuple(tuple(map(Known, a.value)), type(a.value))
     cls = ev.class_of(a) if isinstance(a, External | Ref | FieldsOf) else None
-    if cls is not None and cls.__module__ in ("numpy.random._generator", "numpy.random.mtrand"):
+    if cls is not None and cls.__module__ in _OF_RANDOM_NUMBERS:
         return Bound(Known(getattr(cls, name, None)), a)
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)

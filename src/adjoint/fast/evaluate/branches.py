@@ -12,7 +12,7 @@ from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecide
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Slot
+from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Known, Slot
 from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
@@ -83,6 +83,7 @@ def _branch(
         ev.write(If((), condition, *(sides if a is None else sides[::-1]), span))
         ev.block.extend(rest)
         return b if a is None else a
+    a, b = _assigned(ev, a, b, ops_a), _assigned(ev, b, a, ops_b)
     pairs = zip(a, b, strict=True)
     try:
         templates = [generalise(x, y, ev, heap_a, heap_b) for x, y in pairs]
@@ -135,6 +136,26 @@ def _branch(
     return found
 
 
+def _assigned(
+    ev: Evaluator, side: list[Abstract], other: list[Abstract], ops: list[Op]
+) -> list[Abstract]:
+    """Write, at the end of one side of a branch, the checks that its variables have values where
+    they are ``None`` in the other: the joined ones may be either ``None`` or unassigned."""
+    with ev.writing() as more:
+        found = [
+            ev.operation(runtime.assigned, (x,), ev.types[x])
+            if isinstance(x, Value)
+            and x in ev.maybe
+            and x not in ev.nones
+            and isinstance(y, Known)
+            and y.value is None
+            else x
+            for x, y in zip(side, other, strict=True)
+        ]
+    ops += more
+    return found
+
+
 _Side = tuple[list[Abstract], list[Op], dict[int, HeapObject]]
 
 
@@ -148,7 +169,8 @@ def _taken_only(
 ) -> list[Abstract]:
     """Keep the branch that the call at specialisation takes, and leave the program in the other
     one, since `error` says why their results have no join."""
-    found = sample_truth(ev, condition) if type(error) is NotCovered else None
+    is_loss = type(error) is NotCovered or getattr(error, "template", None) is not None
+    found = sample_truth(ev, condition) if is_loss else None
     if found is None:
         raise error
     with ev.writing() as leaving:

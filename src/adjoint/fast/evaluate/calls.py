@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     result_of_constants,
 )
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
+from adjoint.fast.evaluate.callees.domains import demand_in_domain
 from adjoint.fast.evaluate.callees.handled import handled, is_plain_arithmetic
 from adjoint.fast.evaluate.callees.library import (
     call_library,
@@ -47,7 +48,7 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.objects.derived import call_with_derived, derived_instance
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.instances import instance
-from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import DATES, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.result_types.records import converted_operands
@@ -130,6 +131,8 @@ def _call_known(
 def _call_with(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
+    if ev.attempts:
+        demand_in_domain(ev, f, args)
     y = result_of_constants(ev, f, args, keywords)
     if y is not ... and (constant := constant_of(ev, y, args)) is not None:
         return constant
@@ -243,7 +246,7 @@ def _call_partial(
     return call(ev, Known(f.func), [*map(ev.outside.own, f.args), *args], {**named, **keywords})
 
 
-_FOLDED = (int, float, bool, complex, str, tuple, type(None), np.dtype, slice, range, bytes)
+_FOLDED = (int, float, bool, complex, str, tuple, type(None), np.dtype, slice, range, bytes, *DATES)
 
 
 def _is_folded(value: Any) -> bool:
@@ -256,7 +259,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
         if not isinstance(x, Known):  # the most frequent case
             return None
     if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
-        if type(getattr(f, "__self__", None)) not in (re.Match, re.Pattern):
+        if type(getattr(f, "__self__", None)) not in (re.Match, re.Pattern, *DATES):
             return None
     values = [*args, *keywords.values()]
     if not all(isinstance(x, Known) and _is_folded(x.value) for x in values):
@@ -280,7 +283,7 @@ _TESTS = frozenset(
 )
 _OF_STRINGS = {name for name in dir(str) if not name.startswith(("__", "format", "join"))}
 _PURE = frozenset(
-    {abs, divmod, pow, round, min, max, len, str, repr, np.dtype}
+    {abs, divmod, pow, round, min, max, len, str, repr, np.dtype, *DATES}
     | {getattr(str, name) for name in _OF_STRINGS}
 )
 

@@ -280,6 +280,12 @@ class Draft(Aliases):
         """Return whether a ``try`` around would catch an exception raised here."""
         return any(not one.is_over for one in self.attempts[self._certain_from :])
 
+    def splitting(self) -> Any:
+        """Return the ``try`` around that is split by what may raise here; ``None`` without one."""
+        around = (one for one in self.attempts[self._certain_from :] if not one.is_over)
+        state = next(around, None)
+        return state if self.outside.splits and state is not None and state.splits else None
+
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Discard all operations and heap changes made in the context."""

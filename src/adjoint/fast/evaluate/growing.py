@@ -10,6 +10,8 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.joins import Grows
 from adjoint.fast.evaluate.objects.number_keys import as_table
 from adjoint.fast.evaluate.objects.queues import as_queue
+from adjoint.fast.evaluate.objects.record_templates import Record
+from adjoint.fast.evaluate.objects.records import as_records
 from adjoint.fast.evaluate.rows import as_row
 from adjoint.fast.evaluate.values import DequeOf, DictOf, ListOf, SetOf
 from adjoint.fast.not_covered import NotCovered
@@ -39,13 +41,21 @@ def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
     yield restore
 
 
-def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | None = None) -> T:
+def growing(
+    ev: Evaluator,
+    run: Callable[[], T],
+    is_short: Callable[[], bool] | None = None,
+    *,
+    of_records: bool = True,
+) -> T:
     """Run a branch or a loop; repeat it with growing lists, and dicts and sets with keys of the
     program, as values of the program.
 
-    If `is_short` returns true, raise `Grows` instead, so that the caller can unroll the loop.
+    If `is_short` returns true, or a list is one of records and not `of_records`, raise `Grows`
+    instead, so that the caller can unroll the loop.
     """
     grown: list[int] = []
+    templates: dict[int, Record | None] = {}
     with restorable(ev) as restore:
         for _ in range(MOST_GROWING):
             try:
@@ -60,9 +70,14 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
                     raise
                 if is_short is not None and not grown and is_short():
                     raise
+                if error.template is not None and not of_records:
+                    raise
                 grown.append(error.address)
+                templates[error.address] = error.template
                 for address in grown:
-                    if isinstance(ev.heap[address], ListOf):
+                    if (template := templates[address]) is not None:
+                        as_records(ev, address, template)
+                    elif isinstance(ev.heap[address], ListOf):
                         as_row(ev, address, of_arrays=True)
                     elif isinstance(ev.heap[address], DequeOf):
                         as_queue(ev, address)

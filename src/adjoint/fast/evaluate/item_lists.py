@@ -12,8 +12,8 @@ from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, iterator_o
 from adjoint.fast.evaluate.iterators.generators import is_pushed
 from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.records import append
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.rows import append
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -27,6 +27,8 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
 
+_UNPACKING = "unpacking something else than a tuple or a list"
+
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
@@ -34,10 +36,12 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     a = iterator_of(ev, a)
     if is_stepped(ev, a):
         return drained(ev, a)  # type: ignore[arg-type]
-    if is_pushed(ev, a):
-        items = ev.sequence(collected(ev, a))
-        return None if items is None else list(items)
     with restorable(ev) as restore:
+        if is_pushed(ev, a):
+            items = ev.sequence(collected(ev, a))
+            if items is None:
+                restore()
+            return None if items is None else list(items)
         steps = steps_of(ev, a)
         if steps is None:
             restore()
@@ -91,13 +95,12 @@ def collected(ev: Evaluator, xs: Abstract) -> Ref:
 def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Abstract]:
     """Return the values of ``x, y, *z = a``."""
     if isinstance(a, Value) and starred is not None:
-        made = demand_listed(ev, a, "unpacking something else than a tuple or a list")
-        a = Tuple(tuple(made))
+        a = Tuple(tuple(demand_listed(ev, a, _UNPACKING)))
     if isinstance(a, Value):
         t = ev.types[a]
         length = t.shape[0] if isinstance(t, Array) and t.shape else None
         if length is None or (isinstance(length, int) and length != n):
-            raise NotCovered("unpacking something else than a tuple or a list", ev.span)
+            raise NotCovered(_UNPACKING, ev.span)
         if length != n:
             ev.demand_known("unpacking an array of unknown length", length)
             wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
@@ -105,10 +108,9 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
     if items_known is None and isinstance(a, Ref | External | Iterating):
-        found = listed(ev, a)
-        items_known = None if found is None else tuple(found)
+        items_known = tuple(demand_listed(ev, a, _UNPACKING))
     if items_known is None:
-        raise NotCovered("unpacking something else than a tuple or a list", ev.span)
+        raise NotCovered(_UNPACKING, ev.span)
     if starred is None:
         if len(items_known) != n:
             raise Raises(ValueError, "unpacking into another number of variables", ev.span)

@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.number_keys import call, tabled
+from adjoint.fast.evaluate.objects.records import read, records
 from adjoint.fast.evaluate.rows import as_row, item_of, items_at, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
@@ -42,6 +43,9 @@ from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
 from adjoint.fast.support import rows
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value
+
+MOST_READ = 64
+"""How many items of a list from outside are read to choose one of them."""
 
 # ---- lengths -------------------------------------------------------------------------------------
 
@@ -77,6 +81,8 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return item_of(ev, a, row, index)
     if isinstance(a, Value):
         return _of_array(ev, a, index)
+    if (columns := records(ev, a)) is not None:
+        return read(ev, columns, index)
     held = ev.held(a)
     is_plain = isinstance(held, DictOf) and held.kind is dict and ev.types.get(index) == _INTEGER  # type: ignore[arg-type]
     table = tabled(ev, a, Known(None) if is_plain else index)
@@ -89,6 +95,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         if (
             isinstance(a, External)
             and type(a.sample) is list
+            and (ev.outside.may_write(a.source, False) or len(a.sample) > MOST_READ)
             and _NUMBERS.issuperset(map(type, a.sample))
         ):
             raise NeedsOwn(a, "an index of a list that is not known", ev.span)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.number_keys import ordered
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
-from adjoint.fast.evaluate.rows import as_row, length_of_row, noted_item, row_of
-from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
+from adjoint.fast.evaluate.types import Array, Dim, Symbol
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -35,12 +32,11 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.evaluate.writes.array_writes import written_in
 from adjoint.fast.not_covered import CarriedWrite, NeedsKnown, NeedsSize, NotCovered, UsedAgain
-from adjoint.fast.support.rows import part
 from adjoint.ir.node import node
-from adjoint.ir.single import Const, Op, Operand, Unpack, Value
+from adjoint.ir.single import Op, Value
 
 MOST_UNROLLED = 64
-_UNEVEN = "iterators of different lengths"
+UNEVEN = "iterators of different lengths"
 
 
 Step = Callable[[], Abstract]
@@ -235,12 +231,10 @@ def _itself(x: Abstract) -> Abstract:
 
 def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
     if a.kind is range:
-        if not all(isinstance(x, Known) for x in a.operands):
+        ends = [n for x in a.operands if (n := ev.known_integer(ev.operand(x))) is not None]
+        if len(ends) < len(a.operands) or 0 in ends[2:] or len(range(*ends)) > MOST_UNROLLED:
             return None
-        known = range(*[x.value for x in a.operands])  # type: ignore[union-attr]
-        if len(known) > MOST_UNROLLED:
-            return None
-        return Steps(tuple(functools.partial(_itself, Known(i)) for i in known))
+        return Steps(tuple(functools.partial(_itself, Known(i)) for i in range(*ends)))
     start = a.operands[1] if a.kind is enumerate and len(a.operands) > 1 else Known(0)
     if not isinstance(start, Known) or a.kind is filter:
         return None
@@ -268,7 +262,7 @@ def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -
         if a.strict:
             raise NotCovered("zip(strict=True) of different lengths", ev.span)
         if any(isinstance(ev.held(x), IteratorOf) for x in a.operands):
-            raise NotCovered(_UNEVEN, ev.span)
+            raise NotCovered(UNEVEN, ev.span)
 
 
 def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract:
@@ -277,92 +271,7 @@ def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract
         return Tuple(tuple(found))
     if a.kind is enumerate:
         return Tuple((Known(i), *found))
-    return _mapped(ev, a, found) if a.kind is map else found[0]
-
-
-Source = tuple[Operand, Type, Callable[[Value], Abstract], "Dim | None"]
-
-
-def source_of(ev: Evaluator, a: Abstract) -> Source | None:
-    """Return an iterable of the program, or ``None`` if the loop has to be unrolled.
-
-    The parts are the iterable, the type of its item, a function from the item to its abstract
-    value, and the number of items as a dimension, or ``None``.
-    """
-    a = opened(ev, a)  # type: ignore[assignment]
-    row = row_of(ev, a)
-    if row is not None:
-        if row in ev.keys_of:
-            ev.copied.add(ev.keys_of[row])
-        meaning = functools.partial(_taken, ev, row)
-        return row, ev.row_type(row).item, meaning, length_of_row(ev, row)
-    if isinstance(a, Value):
-        t = ev.types[a]
-        if isinstance(t, Array) and t.shape:
-            return _of_array(ev, a, t)
-        return None
-    if not isinstance(a, Iterating) or a.kind is filter or a.kind in VIEWS:
-        return None
-    if a.kind is range:
-        operands = tuple(map(ev.operand, a.operands))
-        for x in a.operands:
-            if isinstance(x, Value) and ev.types[x] != number(int):
-                raise NotCovered("range of something else than integers", ev.span)
-        n = ev.dims.get(operands[0]) if len(operands) == 1 else None  # type: ignore[arg-type]
-        steps = ev.operation(range, operands, ANYTHING, name="steps")
-        return steps, number(int), lambda x: x, n
-    operands_ = a.operands[:1] if a.kind is enumerate else a.operands
-    runs_code = any(_runs_code(ev, x) for x in operands_[:-1])
-    inner_sources = [source_of(ev, x) for x in operands_]
-    if all(x is None for x in inner_sources):
-        return None
-    inner_sources = [
-        _source_of_few(ev, x) if source is None else source
-        for x, source in zip(operands_, inner_sources, strict=True)
-    ]
-    if any(x is None for x in inner_sources):
-        return None
-    if a.strict:
-        _demand_same_length(ev, operands_)
-    sources: list[Any] = inner_sources
-    lengths = {source[3] for source in sources}
-    if runs_code and (len(lengths) > 1 or None in lengths):
-        raise NotCovered(_UNEVEN, ev.span)
-    if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
-        operand, t, meaning, n = sources[0]
-        if a.kind is map:
-            return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
-        return _reversed(ev, operand) if a.kind is reversed else operand, t, meaning, n
-    if a.kind is enumerate:
-        rest = tuple(map(ev.operand, a.operands[1:]))
-        sources = [(None, number(int), lambda x: x, sources[0][3]), *sources]
-        iterable = ev.operation(enumerate, (sources[1][0], *rest), ANYTHING, name="steps")
-    else:
-        iterable = ev.operation(zip, [x[0] for x in sources], ANYTHING, name="steps")
-
-    def meaning_of(x: Value) -> Abstract:
-        columns = [ev.value(source[1], name="x") for source in sources]
-        ev.write(Unpack(tuple(columns), x, None, ev.span))
-        items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
-        return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
-
-    return iterable, ANYTHING, meaning_of, _least(lengths)
-
-
-def _of_array(ev: Evaluator, a: Value, t: Array) -> Source:
-    """Return the source for an array: of rows that the body writes to, their places."""
-    if a in ev.counted:
-        steps = ev.operation(range, (ev.operand(length_of(ev, a, 0)),), ANYTHING, name="steps")
-        return steps, number(int), lambda i: item(ev, a, i), t.shape[0]
-    inner = t.shape[1:]
-    if not inner:
-        return a, number(t.dtype.type), lambda x: x, t.shape[0]
-
-    def row(x: Value) -> Value:
-        ev.rows_of[x] = a
-        return x
-
-    return a, Array(t.dtype, inner), row, t.shape[0]
+    return mapped(ev, a, found) if a.kind is map else found[0]
 
 
 def demand_rows_unwritten(ev: Evaluator, ops: Sequence[Op], outer: Collection[Value]) -> None:
@@ -374,74 +283,11 @@ def demand_rows_unwritten(ev: Evaluator, ops: Sequence[Op], outer: Collection[Va
             raise CarriedWrite(row, "a row of an array that is written to", ev.span)
 
 
-def _runs_code(ev: Evaluator, a: Abstract) -> bool:
-    """Return whether an iterable runs a function for each item: then the extra item that Python
-    consumes before another iterable ends matters."""
-    held = ev.held(a)
-    what = held.source if isinstance(held, IteratorOf) else a
-    if not isinstance(what, Iterating):
-        return False
-    return what.kind in (map, filter) or any(_runs_code(ev, x) for x in what.operands)
-
-
-def _least(lengths: set[Dim | None]) -> Dim | None:
-    """Return the least of some lengths, as far as known."""
-    if len(lengths) == 1:
-        (n,) = lengths
-        return n
-    if not all(map(is_some, lengths)):
-        return None
-    known = [n for n in lengths if isinstance(n, int)]
-    if len(known) == len(lengths) or 1 in known:
-        return min(known)
-    return Symbol("least")  # one of the lengths; not 1, since none of them is
-
-
 def is_some(n: Dim | None) -> bool:
     """Return whether a dimension is known not to be zero."""
     return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
 
 
-def _taken(ev: Evaluator, row: Value, x: Value) -> Value:
-    """Return an item of a list; note that it is a key of a dict."""
-    if ev.keys_of.get(row) is row:
-        ev.keys_of[x] = row
-    return noted_item(ev, x)
-
-
-def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
-    """Return a source for a list of known length, to be zipped with an iterable of the program."""
-    items = ev.sequence(a) if not isinstance(a, Value | Known) else None
-    if not items or not all(is_number(x, ev.types) for x in items):
-        return None
-    if isinstance(a, Ref):
-        ev.copied.add(a.address)
-    row = as_row(ev, ev.allocate(ListOf(items)).address)
-    return row, ev.row_type(row).item, lambda x: x, len(items)
-
-
-def _reversed(ev: Evaluator, operand: Operand) -> Operand:
-    """Return an iterable in reverse order."""
-    assert isinstance(operand, Value)
-    t = ev.types[operand]
-    if isinstance(t, Row):
-        ev.copied.add(operand)
-        return ev.operation(part, (operand, Const(slice(None, None, -1))), t)
-    if isinstance(t, Array) and operand not in ev.written:
-        return ev.operation(operator.getitem, (operand, Const(slice(None, None, -1))), t)
-    return ev.operation(reversed, (operand,), ANYTHING, name="steps")
-
-
-def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
-    """Require equal known lengths for ``zip(strict=True)``."""
-    lengths = {
-        t.shape[0] if isinstance(x, Value) and isinstance(t := ev.types[x], Array) else None
-        for x in operands
-    }
-    if len(lengths) > 1 or None in lengths:
-        raise NotCovered("zip(strict=True) of lengths that are not known", ev.span)
-
-
-def _mapped(ev: Evaluator, a: Iterating, items: list[Abstract]) -> Abstract:
+def mapped(ev: Evaluator, a: Iterating, items: list[Abstract]) -> Abstract:
     assert a.function is not None
     return ev.call(a.function, items, {})

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.record_templates import Record, template_of_all
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, join, type_of
 from adjoint.fast.evaluate.values import (
@@ -288,12 +289,12 @@ def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap
 
 
 class Grows(NotCovered):
-    """The length of the list of numbers or arrays at an address depends on a branch or an
-    iteration, or a key of the dict or set does."""
+    """The length of the list of numbers or arrays, or of items of one `template`, at an address
+    depends on a branch or an iteration, or a key of the dict or set does."""
 
-    def __init__(self, address: int) -> None:
+    def __init__(self, address: int, template: Record | None = None) -> None:
         super().__init__("a list changes its length in a branch or a loop")
-        self.address = address
+        self.address, self.template = address, template
 
 
 def is_number(a: Any, types: Types) -> bool:
@@ -312,6 +313,19 @@ def is_listed(t: Any) -> bool:
     return type(t) is Array and t.dtype.char in "dD"
 
 
+def _record_of(before: Any, after: Any, ev: Evaluator, heap: Heap, other: Heap) -> Any:
+    """Return the template of all items of a list in two heaps; ``None`` if they have none."""
+    found = []
+    for held, one in ((before, heap), (after, other)):
+        if isinstance(held, ListOf) and held.items:
+            found.append(template_of_all(held.items, ev.types, one))
+        elif isinstance(held, TableOf) and held.kind is list:
+            found.append(held.factory.value)  # type: ignore[union-attr]
+        elif not isinstance(held, ListOf):
+            return None
+    return found[0] if found and all(x == found[0] for x in found) else None
+
+
 def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> Any:
     """`generalise` the contents of an address in two heaps; raise `Grows` if lengths of lists
     differ."""
@@ -319,10 +333,12 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
     if isinstance(before, IteratorOf) and isinstance(after, IteratorOf):
         return before if before.source is None else replace(before, source=None, contents=())
     if shape_of(before) != shape_of(after):
-        if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
-            items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
+        if all(isinstance(x, ListOf | RowOf) for x in (before, after)):
+            items = [y for x in (before, after) if isinstance(x, ListOf) for y in x.items]
             if all(is_number(x, ev.types) for x in items) or are_alike(items, ev.types):
                 raise Grows(address)
+        if (template := _record_of(before, after, ev, heap, other)) is not None:
+            raise Grows(address, template)
         if isinstance(before, DequeOf) and isinstance(after, DequeOf):
             if all(is_number(x, ev.types) for x in (*before.items, *after.items)):
                 raise Grows(address)

@@ -11,7 +11,6 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
-    Source,
     Steps,
     demand_rows_unwritten,
     demand_steps,
@@ -19,10 +18,10 @@ from adjoint.fast.evaluate.iterables import (
     is_stepped,
     iterator_of,
     opened,
-    source_of,
     steps_of,
 )
 from adjoint.fast.evaluate.iterators.generators import consume, is_pushed, stopping, through
+from adjoint.fast.evaluate.iterators.sources import Source, source_of
 from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, through_steps
 from adjoint.fast.evaluate.joins import Grows
 from adjoint.fast.evaluate.rows import note_lengths
@@ -293,9 +292,13 @@ def _either_while(
 ) -> list[Abstract] | None:
     """Evaluate a ``while`` loop as one of the program, or, where that is not covered, one iteration
     after the other, as long as the test is known."""
+
+    def written() -> list[Abstract] | None:
+        return _while(ev, initial, op, body, stops)
+
     with restorable(ev) as restore:
         try:
-            return growing(ev, lambda: _while(ev, initial, op, body, stops))
+            return growing(ev, written, of_records=False)
         except NotCovered as error:
             if type(error) not in (NotCovered, Grows):
                 raise
@@ -303,7 +306,10 @@ def _either_while(
             try:
                 return while_unrolled(ev, initial, op, body, stops)
             except Unrolled:
-                raise error from None
+                if getattr(error, "template", None) is None:
+                    raise error from None
+                restore()
+                return growing(ev, written)
 
 
 def _while(

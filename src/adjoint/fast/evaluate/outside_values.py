@@ -7,6 +7,7 @@ import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from inspect import Signature
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -19,6 +20,7 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Leaf, is_of_method, is_row, is_within, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
+    DATES,
     is_compiled,
     is_constant_key,
     is_constant_object,
@@ -160,7 +162,7 @@ class Outside(Guards):
         kind = type(value)
         if type(kind) is not type and getattr(type(kind), "__eq__", None) is not _OF_CLASSES:
             raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
-        if kind in _CONSTANTS or (kind is range and not self.is_wanted(source)):
+        if kind in _CONSTANTS or (kind in (range, date, timedelta) and not self.is_wanted(source)):
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
@@ -172,8 +174,8 @@ class Outside(Guards):
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
         is_fixed = issubclass(kind, _IDENTITIES) or is_compiled(kind) or is_constant_object(kind)
-        if kind is Signature:
-            is_fixed = not self.is_wanted(source)  # its defaults may have cotangents
+        if kind is Signature or kind in DATES:
+            is_fixed = not self.is_wanted(source)  # they may have cotangents
         if is_fixed or kind is object or value is sys.modules:
             self.guard(source, "is", value)
             return Known(value)

@@ -36,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
-from adjoint.fast.single_assignment.primitives import latest, wrote
+from adjoint.fast.single_assignment.primitives import assigned, latest, wrote
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
@@ -217,11 +217,8 @@ class PartialEvaluator(Evaluator):
         Splits
             The side is not decided yet.
         """
-        if (op.body.results is None) is (op.orelse.results is None) or not self.outside.splits:
-            return None
-        around = self.attempts[self._certain_from :]
-        state = next((one for one in around if not one.is_over), None)
-        if state is None or not state.splits:
+        state = self.splitting()
+        if state is None or (op.body.results is None) is (op.orelse.results is None):
             return None
         if state.decided == len(state.decisions):
             if state.decided == MOST_SPLITS:
@@ -290,7 +287,7 @@ class PartialEvaluator(Evaluator):
 def _takes_all(op: Call) -> bool:
     """Return whether a call takes variables without a value, too."""
     f = op.callee.value if type(op.callee) is Const else None
-    if f is wrote or f is latest:
+    if f is assigned or f is wrote or f is latest:
         return True
     is_identity = f is operator.is_ or f is operator.is_not
     return is_identity and any(x == Const(None) for x in op.operands)

@@ -9,6 +9,7 @@ import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar
+from datetime import date, datetime, time, timedelta, timezone
 from enum import EnumMeta, Flag
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any, TypeVar, Union
@@ -105,6 +106,8 @@ def is_enumeration(cls: type) -> bool:
     return type(cls) is EnumMeta and not issubclass(cls, Flag)
 
 
+DATES: Any = (date, datetime, time, timedelta, timezone)
+"""Classes of dates and durations, which compute with nothing else."""
 _OF_TYPES = (
     GenericAlias,
     UnionType,
@@ -117,9 +120,10 @@ _OF_TYPES = (
 
 
 def is_constant_object(cls: type) -> bool:
-    """Return whether objects of `cls` never change: members of enumerations, patterns of text, and
-    what annotations consist of."""
-    return is_enumeration(cls) or cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
+    """Return whether objects of `cls` never change: members of enumerations, dates, patterns
+    of text, and what annotations consist of."""
+    is_of_types = cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
+    return is_of_types or is_enumeration(cls) or cls in DATES
 
 
 def is_constant_key(key: Any) -> bool:

@@ -40,6 +40,28 @@ def frozen(self, dist, *args, **kwds):
     self.a, self.b = dist._get_support(*shapes)
 
 
+@definition(_distn_infrastructure.rv_generic.entropy)
+def entropy(self, *args, **kwds):
+    """Return the entropy for parameters that are numbers; SciPy vectorises it."""
+    shapes, loc, scale = self._parse_args(*args, **kwds)
+    if any(np.ndim(x) for x in (*shapes, loc, scale)):
+        raise TypeError("parameters that are arrays")
+    if not (scale > 0 and self._argcheck(*shapes)):
+        raise ValueError("parameters outside of their domain")
+    found = self._entropy(*(np.reshape(np.asarray(x, float), 1) for x in shapes))
+    return (found[0] if np.ndim(found) else np.float64(found)) + np.log(scale)
+
+
+def _without_state(self, seed=None):
+    """Make a distribution without the random state and the text that SciPy gives it."""
+    if seed is not None:
+        raise ValueError("a random state")
+
+
+for _cls in (_multivariate.multivariate_normal_gen, _multivariate.multivariate_t_gen):
+    definition(_cls.__init__)(_without_state)
+
+
 @result_like(lambda M: np.concatenate([M, M[:, :1], M[:, :1]], axis=1))
 @non_differentiable
 def factors(M: Any) -> Any:

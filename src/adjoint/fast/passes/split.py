@@ -14,6 +14,7 @@ writes to, and the iterators that it uses up, are made in it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from adjoint.fast.single_assignment.substitution import free_values
 from adjoint.fast.single_assignment.walk import callee_of, operands, results, walk_ops
 from adjoint.ir.single import Block, Call, If, Loop, Op, Operand, Value
 
-_ITERATORS: frozenset[Any] = frozenset({zip, enumerate, reversed})
+_ITERATORS: frozenset[Any] = frozenset({zip, enumerate, reversed, itertools.count})
 
 
 def split(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -52,6 +53,8 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.set_order,
         rows.known_place,
         rows.count_of,
+        bisect_left,
+        bisect_right,
         runtime.sum_of,
         runtime.sum_of_these,
         runtime.share_of_greater,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any
 
@@ -100,6 +101,7 @@ MADE_EACH_TIME: frozenset[Any] = (
         zip,
         enumerate,
         reversed,
+        itertools.count,
         operator.call,
     }
 )

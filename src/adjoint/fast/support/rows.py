@@ -62,6 +62,13 @@ def demand_float(xs: Any) -> bool:
     return True
 
 
+def demand_items(xs: Any) -> bool:
+    """Check that a list is not empty."""
+    if not xs:
+        raise Deoptimize("a list of nothing")
+    return True
+
+
 def ties(xs: Any, y: Any) -> list[int]:
     """Return the indices of the items that equal the extremum `y`."""
     found = [i for i, x in enumerate(xs) if x == y]

@@ -60,9 +60,10 @@ def _share(power: Any, y: Any, a: Any, b: Any) -> Any:
     """Return the share of `a` in the sum; if that is infinite, 1 or 0, or 1/2 if `a` equals `b`."""
     if np.all(np.isfinite(y)):
         return power(a - y)
-    share = np.where(np.isinf(y), 0.0, power(a - np.where(np.isinf(y), 0.0, y)))
-    share = np.where(np.isinf(y) & np.equal(a, y), 1.0, share)
-    return np.where(np.isinf(y) & np.equal(a, b), 0.5, share)[()]
+    is_infinite = np.isinf(y)
+    share = power(np.where(is_infinite, -np.inf, a - np.where(is_infinite, 0.0, y)))
+    share = np.where(is_infinite & np.equal(a, y), 1.0, share)
+    return np.where(is_infinite & np.equal(a, b), 0.5, share)[()]
 
 
 elementwise(

@@ -29,6 +29,22 @@ for _f, _reduction in (
     _reduced(_f, _reduction)
 
 
+def _folded(f: Any) -> None:
+    @definition(f.reduce)
+    def reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+        if dtype is not None or out is not None or keepdims or type(axis) is not int:
+            raise ValueError("other options")
+        a = np.asarray(array) if axis == 0 else np.moveaxis(array, axis, 0)
+        y = a[0]
+        for x in a[1:]:
+            y = f(y, x)
+        return y
+
+
+for _h in (np.logaddexp, np.hypot, np.subtract):
+    _folded(_h)
+
+
 def _outer(f: Any) -> None:
     @definition(f.outer)
     def outer(A, B):

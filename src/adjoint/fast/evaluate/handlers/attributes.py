@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import derived_instance
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.objects.number_keys import tabled
+from adjoint.fast.evaluate.objects.records import records
 from adjoint.fast.evaluate.parts_of_numbers import part_of
 from adjoint.fast.evaluate.plain_classes import (
     changed_by,
@@ -201,7 +202,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return Known(len(a.value))
     if isinstance(a, Known) and type(a.value) is np.ndarray and a.value.ndim:
         return Known(len(a.value))
-    table = tabled(ev, a)
+    table = tabled(ev, a) or records(ev, a)
     row = row_of(ev, a if table is None else table.items[0])
     if row is not None:
         return count(ev, row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict, defaultdict, deque
 from types import FunctionType, MethodDescriptorType
 from typing import Any
@@ -44,7 +45,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
-from adjoint.ir.single import Value
+from adjoint.ir.single import Const, Operand, Value
 
 _OF_ITERABLES = frozenset(
     "extend extendleft update subtract union intersection difference symmetric_difference"
@@ -123,37 +124,34 @@ for _kind in KINDS:
             _method(_kind, _name)
 
 
-def _search(name: str, f: Any) -> None:
-    @handler(getattr(list, name), getattr(tuple, name))
+def _search(plain: Any, f: Any, *searches: Any) -> None:
+    """Evaluate functions that find an integer in a list or a tuple: `plain`, of a container of
+    known structure, or `f`, of a list of numbers."""
+
+    @handler(*searches)
     def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstract:
-        return _found(ev, name, f, xs, value, bounds)
+        numbers = ev.sequence(xs) or ()
+        row: Operand | None = None
+        if (held := row_of(ev, xs)) is not None:
+            number_of(ev, held)
+            row = held
+        elif not bounds and any(isinstance(x, Value) for x in (value, *numbers)):
+            if numbers and all(is_number(x, ev.types) for x in (value, *numbers)):
+                known = [x.value for x in numbers if isinstance(x, Known)]
+                is_known = len(known) == len(numbers)
+                made = ev.allocate(ListOf(numbers)).address
+                row = Const(tuple(known)) if is_known else as_row(ev, made)
+        if row is None:
+            return run(ev, xs, plain, *(opened_element(ev, x) for x in (value, *bounds)))
+        if bounds or not is_number(value, ev.types):
+            raise NotCovered("a search in a list of numbers", ev.span)
+        return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
 
 
-_search("index", rows.place_of)
-_search("count", rows.count_of)
-
-
-def _found(
-    ev: Evaluator,
-    name: str,
-    f: Any,
-    xs: Abstract,
-    value: Abstract,
-    bounds: tuple[Abstract, ...],
-) -> Abstract:
-    """Evaluate ``xs.index(value)`` or ``xs.count(value)`` for a list or a tuple."""
-    numbers = ev.sequence(xs) or ()
-    row = row_of(ev, xs)
-    if row is None and not bounds and any(isinstance(x, Value) for x in (value, *numbers)):
-        if numbers and all(is_number(x, ev.types) for x in (value, *numbers)):
-            row = as_row(ev, ev.allocate(ListOf(numbers)).address)
-    if row is None:
-        operands = (opened_element(ev, x) for x in (value, *bounds))
-        return run(ev, xs, getattr(ev.class_of(xs), name), *operands)
-    number_of(ev, row)
-    if bounds or not is_number(value, ev.types):
-        raise NotCovered("a search in a list of numbers", ev.span)
-    return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
+_search(lambda xs, *x: xs.index(*x), rows.place_of, list.index, tuple.index)
+_search(lambda xs, *x: xs.count(*x), rows.count_of, list.count, tuple.count)
+_search(bisect_left, bisect_left, bisect_left)
+_search(bisect_right, bisect_right, bisect_right)
 
 
 # ---- new containers ------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
@@ -11,12 +13,11 @@ from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.objects.number_keys import as_table, is_key, new_table, update
+from adjoint.fast.evaluate.objects.records import append, columns, pop, records
 from adjoint.fast.evaluate.rows import (
-    append,
     item_of,
     kind_of,
     length_of_row,
-    pop,
     pop_first,
     prepend,
     row_of,
@@ -89,6 +90,18 @@ def _(ev: Evaluator, xs: Abstract, index: Abstract, value: Abstract) -> Abstract
     return run(ev, xs, list.insert, opened_element(ev, index), opened_element(ev, value))
 
 
+@handler(list.reverse)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    row = row_of(ev, xs)
+    if row is None:
+        return run(ev, xs, list.reverse)
+    made = item_of(ev, xs, row, Known(slice(None, None, -1)))
+    if not isinstance(xs, Ref) or kind_of(ev, xs) is not list:
+        raise NotCovered("a write to a list from outside", ev.span)
+    ev.heap[xs.address] = ev.held(made)  # type: ignore[assignment]
+    return Known(None)
+
+
 @handler(primitives.list_extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
     if isinstance(ev.held(xs), ListOf):
@@ -98,7 +111,8 @@ def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None =
 
 @handler(list.extend)
 def _extended(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
-    if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
+    is_grown = isinstance(ev.held(xs), ListOf | RowOf) or records(ev, xs) is not None
+    if not is_grown or values == xs:
         raise NotCovered("extending a list", ev.span)
     demand_quiet_length(ev, values)
 
@@ -125,8 +139,8 @@ def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
         return Tuple(xs.items)
     made = collected(ev, xs)
     held = ev.held(made)
-    if isinstance(held, RowOf):
-        ev.heap[made.address] = RowOf(held.value, tuple)
+    if isinstance(held, RowOf | TableOf):
+        ev.heap[made.address] = replace(held, kind=tuple)
         return made
     assert isinstance(held, ListOf)
     return Tuple(held.items)
@@ -152,12 +166,19 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
         named = dict(zip(held.keys, held.items, strict=True))
     elif not (isinstance(keywords, Known) and not keywords.value):
         raise NotCovered("a call with **", ev.span)
+    if isinstance(f, Known) and f.value is zip and (of := records(ev, args)) is not None:
+        return _transposed(ev, of)
     if items is None:
         _demand_length(ev, args)
         raise NotCovered("a call with * of unknown length", ev.span)
     if not all(type(name) is str for name in named):
         raise NotCovered("a call with ** of keys that are no strings", ev.span)
     return ev.call(f, items, named)
+
+
+def _transposed(ev: Evaluator, held: TableOf) -> Abstract:
+    """Evaluate ``zip(*xs)`` of tuples or lists."""
+    return ev.call(Known(iter), [Tuple(columns(ev, held))], {})
 
 
 def _demand_length(ev: Evaluator, args: Abstract, most: int | None = None) -> None:
@@ -185,6 +206,7 @@ def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = No
         raise NotCovered("a dict", ev.span)
     if keys is None:
         raise NotCovered("** of something else than a dict", ev.span)
+    ev.demand_own_list(mapping.address)
     made = dict(zip(held.keys, held.items, strict=True))
     more = {k: item(ev, other, closed(ev, k)) for k in keys}
     if f is not None and made.keys() & more.keys():

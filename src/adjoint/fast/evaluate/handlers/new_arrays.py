@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.callees.samples import repeated
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
+from adjoint.fast.evaluate.objects.records import columns, records
 from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, holds_arrays, is_covered, witnesses
@@ -139,6 +140,9 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     row = row_of(ev, a)
     if row is not None:
         return array_of(ev, row, dtype.value)
+    if (held := records(ev, a)) is not None:
+        found = ev.allocate(ListOf(tuple(_new_array(ev, x, dtype) for x in columns(ev, held))))
+        return ev.call(Known(np.stack), [found], {"axis": Known(1)})
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if dtype.value is not None and np.dtype(dtype.value) != t.dtype:
             return ev.call(Known(np.ndarray.astype), [a, dtype], {})

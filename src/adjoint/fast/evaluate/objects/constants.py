@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import Field
+from datetime import date, datetime, time, timedelta
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -16,6 +17,7 @@ _LIMITS = "eps epsneg tiny smallest_normal max min bits resolution"
 _KINDS = (
     "POSITIONAL_ONLY POSITIONAL_OR_KEYWORD VAR_POSITIONAL KEYWORD_ONLY VAR_KEYWORD empty".split()
 )
+_OF_DATES = "weekday isoweekday isocalendar toordinal replace isoformat strftime timetuple"
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     np.finfo: frozenset(_LIMITS.split()),
     np.iinfo: frozenset(_LIMITS.split()),
@@ -23,6 +25,10 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: frozenset("name type init repr compare kw_only".split()),
     slice: frozenset("start stop step".split()),
     Parameter: frozenset(["name", "kind", *_KINDS]),
+    date: frozenset(f"year month day {_OF_DATES}".split()),
+    datetime: frozenset("hour minute second microsecond tzinfo date time timetz".split()),
+    time: frozenset("hour minute second microsecond tzinfo replace isoformat".split()),
+    timedelta: frozenset("days seconds microseconds total_seconds".split()),
     re.Match: frozenset("group groups groupdict start end span lastindex lastgroup".split()),
     re.Pattern: frozenset("search match fullmatch findall sub split pattern flags".split()),
 }

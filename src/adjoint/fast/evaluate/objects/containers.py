@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from datetime import date, time, timedelta
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -48,7 +49,10 @@ from adjoint.ir.single import Value
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
-_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype | ModuleType
+_ATOMS: Any = (
+    int | float | complex | str | bytes | type(None) | np.number | np.dtype | ModuleType
+    | date | time | timedelta
+)  # fmt: skip
 
 
 class Element:

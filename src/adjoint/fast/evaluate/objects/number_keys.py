@@ -16,6 +16,7 @@ from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.queues import call_queue
+from adjoint.fast.evaluate.objects.records import records
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, has_truth_value, number
 from adjoint.fast.evaluate.values import (
@@ -56,6 +57,8 @@ def tabled(ev: Evaluator, a: Abstract, key: Abstract = Known(None)) -> TableOf |
     """Return the table that `a` is, or has to be because `key` is a number of the program; ``None``
     for others."""
     held = ev.held(a)
+    if records(ev, a) is not None:
+        return None
     if isinstance(held, TableOf) or not isinstance(key, Value):
         return held if isinstance(held, TableOf) else None
     if not isinstance(a, Ref) or not isinstance(held, DictOf | SetOf) or not is_key(ev, key):
@@ -84,7 +87,7 @@ def is_key(ev: Evaluator, a: Abstract) -> bool:
 def ordered(ev: Evaluator, a: Abstract) -> Abstract:
     """Return the list of the keys of a dict or a set with keys of the program; others unchanged."""
     held = ev.held(a)
-    if not isinstance(held, TableOf):
+    if not isinstance(held, TableOf) or records(ev, a) is not None:
         return a
     keys = held.items[0]
     if held.kind is not set:
@@ -133,7 +136,8 @@ def update(ev: Evaluator, held: TableOf, other: Abstract) -> Abstract:
     """Evaluate ``d.update(other)`` for two dicts."""
     more = ev.held(other)
     is_plain = held.kind is not set and not _is_counter(held)
-    if not is_plain or not isinstance(more, DictOf | TableOf) or more.kind is set:
+    is_dict = isinstance(more, DictOf | TableOf) and issubclass(more.kind, dict)
+    if not is_plain or not is_dict:
         raise NotCovered("a method of a container whose keys are not known", ev.span)
     if isinstance(more, TableOf):
         if more is not held:

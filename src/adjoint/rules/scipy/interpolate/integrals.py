@@ -10,7 +10,7 @@ from scipy import special
 from scipy.interpolate import _ppoly
 
 from adjoint.rulekit.registry import entry, rrule, substitute
-from adjoint.rulekit.tangents import tangent_of
+from adjoint.rulekit.tangents import linear_in, tangent_of
 from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.interpolate.piecewise import (
     added,
@@ -43,7 +43,7 @@ class _End:
     limit itself in one interval (`own`), and a breakpoint in the others."""
 
     def __init__(self, x: Any, limit: Any, extrapolate: Any) -> None:
-        (place,), (inside,) = intervals(x, np.reshape(limit, 1), extrapolate)
+        (place,), (inside,) = intervals(x, np.array([limit], float), extrapolate)
         i = np.arange(len(x) - 1)
         rising = bool(x[-1] >= x[0])
         left, right = (i, i + 1) if rising else (i + 1, i)
@@ -142,7 +142,7 @@ def integral_in_breakpoints(y: Any, c: Any, x: Any, a: Any, b: Any, extrapolate:
 
 def _at_limit(c, x, limit, extrapolate):
     """Return the values at a limit, of which there is one for each curve."""
-    return within(c, x, np.array([limit]), 0, extrapolate)[0]
+    return within(c, x, np.array([limit], float), 0, extrapolate)[0]
 
 
 def _of_arrays(c, x, a, b, extrapolate):
@@ -200,9 +200,9 @@ def _spread_dot(dots, found, y, x, a, b, terms, extrapolate):
     if y_dot is not None:
         moved = moved + integral_spread(y_dot, x, a, b, terms, extrapolate)
     if a_dot is not None:
-        moved = moved - spread(y[None] * a_dot, x, np.array([a]), terms, 0, extrapolate)
+        moved = moved - spread(y[None] * a_dot, x, np.array([a], float), terms, 0, extrapolate)
     if b_dot is not None:
-        moved = moved + spread(y[None] * b_dot, x, np.array([b]), terms, 0, extrapolate)
+        moved = moved + spread(y[None] * b_dot, x, np.array([b], float), terms, 0, extrapolate)
     return moved
 
 
@@ -229,6 +229,7 @@ def _(y, c, x, a, b, extrapolate):
 # ---- continuity of antiderivatives ---------------------------------------------------------------
 
 
+@result_like(lambda c, x, order: np.empty_like(c))
 def continued(c: Any, x: Any, order: int) -> Any:
     """Return the coefficients that `_ppoly.fix_continuity` makes of `c`."""
     c = np.array(c, order="C")
@@ -239,6 +240,9 @@ def continued(c: Any, x: Any, order: int) -> Any:
 @substitute(_ppoly.fix_continuity)
 def _(c, x, order):
     c[...] = continued(c, x, order)
+
+
+linear_in(continued)
 
 
 @matrix_rule(continued, "c x")
