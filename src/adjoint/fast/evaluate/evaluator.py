@@ -115,14 +115,27 @@ class Evaluator(InferringDraft, ABC):
         self.frames.clear()
         self.outside.release()
 
-    @abstractmethod
     def call(
         self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
-        """Evaluate ``callee(*args, **keywords)``."""
+        """Evaluate ``callee(*args, **keywords)``; demand that the result is not ``None``."""
+        return self.demand_some(self.call_any(callee, args, keywords))
 
     @abstractmethod
+    def call_any(
+        self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Evaluate ``callee(*args, **keywords)``, whose result may be a number or ``None``."""
+
     def inline(
+        self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Run a Python function as a part of the program; demand that its result is not
+        ``None``."""
+        return self.demand_some(self.inline_any(closure, args, keywords))
+
+    @abstractmethod
+    def inline_any(
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""

@@ -7,7 +7,6 @@ program that `PartialEvaluator` writes, in the same IR, with a type for each val
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
@@ -52,12 +51,12 @@ class PartialEvaluator(Evaluator):
     """Run functions on abstract values, and write one program."""
 
     _steps = 0
-    call = calls.call
+    call_any = calls.call
     choosing = choosing
 
     # ---- functions -------------------------------------------------------------------------------
 
-    def inline(
+    def inline_any(
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""
@@ -89,7 +88,7 @@ class PartialEvaluator(Evaluator):
         (result,) = found
         if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
-        return self.demand_some(result)
+        return result
 
     # ---- blocks ----------------------------------------------------------------------------------
 
@@ -137,16 +136,14 @@ class PartialEvaluator(Evaluator):
             raise NotCovered("a variable that may have no value", self.span)
         if found is LOST:
             raise NotCovered("a variable that has a value in some ways only", self.span)
-        return self.demand_some(found)
+        return found
 
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
         takes_all = isinstance(op.callee, Const) and id(op.callee.value) in _AS_LEFT
-        if isinstance(op.callee, Const) and op.callee.value in _OF_IDENTITY:
-            takes_all = any(x == Const(None) for x in op.operands)
         read = self.read if takes_all else self._present
-        result = self.call(
+        result = self.call_any(
             self._present(op.callee),
             [read(x) for x in op.operands],
             {name: self._present(x) for name, x in op.keywords},
@@ -155,7 +152,8 @@ class PartialEvaluator(Evaluator):
             self.frames[-1].values[op.result] = result
 
     def _unpack(self, op: Unpack) -> None:
-        items = unpacked(self, self._present(op.value), len(op.results), op.starred)
+        value = self.demand_some(self._present(op.value))
+        items = unpacked(self, value, len(op.results), op.starred)
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
     def _raise(self, op: ir.Raise) -> None:
@@ -290,7 +288,6 @@ class PartialEvaluator(Evaluator):
         return self.run(block)
 
 
-_OF_IDENTITY = (operator.is_, operator.is_not)
 _AS_LEFT = {id(wrote), id(latest)}
 """Functions that take variables without a value, too."""
 

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, row_of
-from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Known, Partial, TableOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -30,6 +30,8 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
         return ev.infer(operator.gt, [count(ev, row), Known(0)])
     if isinstance(a, Value):
         t = ev.types[a]
+        if a in ev.nones and isinstance(t, Number):
+            return ev.operation(operator.truth, (a,), number(bool))
         if isinstance(t, Number):
             if t.kinds <= {bool}:
                 return a
