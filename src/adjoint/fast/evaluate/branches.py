@@ -7,9 +7,15 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
-from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.joins import (
+    RETURNED,
+    Grows,
+    contents_template,
+    generalise,
+)
 from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecided
 from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.objects.templates import instantiate, match
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Slot
@@ -83,17 +89,22 @@ def _branch(
         ev.write(If((), condition, *(sides if a is None else sides[::-1]), span))
         ev.block.extend(rest)
         return b if a is None else a
-    pairs = zip(a, b, strict=True)
     try:
-        templates = [generalise(x, y, ev, heap_a, heap_b) for x, y in pairs]
+        variables = zip(a, b, (*names, *[""] * (len(a) - len(names))), strict=True)
+        templates = [generalise(x, y, ev, heap_a, heap_b, name) for x, y, name in variables]
         _demand_returned(templates, a, b, names)
         contents = {
             address: contents_template(address, ev, heap_a, heap_b)
             for address in before
             if heap_a[address] is not heap_b[address]
         }
+        while united := [at for at in ev.united.items() if at[0] not in contents]:
+            for address, other in united:
+                contents[address] = _united_contents(ev, address, other, heap_a, heap_b)
     except NotCovered as error:
         return _taken_only(ev, error, condition, (a, ops_a, heap_a), (b, ops_b, heap_b), span)
+    finally:
+        others, ev.united = ev.united, {}
     left: list[Operand] = []
     right: list[Operand] = []
     for template, x, y in zip(templates, a, b, strict=True):
@@ -114,7 +125,7 @@ def _branch(
     for address, template in contents.items():
         name = getattr(heap_a[address], "name", "held")
         match(template, heap_a[address], left, ev, heap_a)
-        match(template, heap_b[address], right, ev, heap_b)
+        match(template, heap_b[others.get(address, address)], right, ev, heap_b)
         heap[address] = instantiate(template, new, ev)
     for address, held in (*heap_a.items(), *heap_b.items()):
         if address not in heap:
@@ -133,6 +144,19 @@ def _branch(
         )
     )
     return found
+
+
+def _united_contents(
+    ev: Evaluator,
+    address: int,
+    other: int,
+    body: dict[int, HeapObject],
+    orelse: dict[int, HeapObject],
+) -> Any:
+    try:
+        return contents_template(address, ev, body, orelse, other)
+    except Grows as error:
+        raise NotCovered(error.reason, ev.span) from None
 
 
 _Side = tuple[list[Abstract], list[Op], dict[int, HeapObject]]
@@ -165,7 +189,7 @@ def _demand_returned(
 ) -> None:
     """Refuse a join that has lost what one of the branches returns."""
     for name, template, a, b in zip(names, templates, body, orelse, strict=False):
-        if name == "returned" and template is LOST and a is not LOST and b is not LOST:
+        if name == RETURNED and template is LOST and a is not LOST and b is not LOST:
             raise NotCovered("a function without a result in some way")
 
 

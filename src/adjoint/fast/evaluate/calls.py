@@ -39,7 +39,7 @@ from adjoint.fast.evaluate.callees.opaque_calls import (
     restore,
     state_of,
 )
-from adjoint.fast.evaluate.callees.passing import takes_none
+from adjoint.fast.evaluate.callees.passing import divided, without_none
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
@@ -78,9 +78,10 @@ def call(
     ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate ``callee(*args, **keywords)``."""
-    if ev.nones and not takes_none(ev, callee, args):
-        args = [*map(ev.demand_some, args)]
-        keywords = {name: ev.demand_some(x) for name, x in keywords.items()}
+    found = divided(ev, callee, args, keywords)
+    if found is not None:
+        return found
+    args, keywords = without_none(ev, callee, args, keywords)
     match callee:
         case Known(value=value):
             return _call_known(ev, value, args, keywords)

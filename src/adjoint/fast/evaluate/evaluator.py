@@ -54,6 +54,10 @@ class Evaluator(InferringDraft, ABC):
     ----------
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
+    united
+        By address of an object that the first side of the latest branch makes: that of the other.
+    numbers
+        By alternative of a variable that holds one of several things: its number, and the first.
     keys_of
         By list of keys or values of a dict, and by key that an iteration takes: the list of keys.
     has_split
@@ -91,6 +95,8 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
+        self.united: dict[int, int] = {}
+        self.numbers: dict[Any, tuple[int, Abstract]] = {}
         self.keys_of: dict[Value, Value] = {}
         self.has_split = False
         self.takes_apart = self.has_taken_apart = False

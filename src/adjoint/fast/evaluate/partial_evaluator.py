@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators
 from adjoint.fast.evaluate.iterators.suspended_generators import suspend
 from adjoint.fast.evaluate.loops import loop
+from adjoint.fast.evaluate.objects.alternatives import for_each
 from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.truth_values import truth
@@ -29,6 +30,7 @@ from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
     Closure,
+    Either,
     Generating,
     IteratorOf,
     Known,
@@ -152,8 +154,11 @@ class PartialEvaluator(Evaluator):
             self.frames[-1].values[op.result] = result
 
     def _unpack(self, op: Unpack) -> None:
-        value = self.demand_some(self._present(op.value))
-        items = unpacked(self, value, len(op.results), op.starred)
+        def items_of(a: Abstract) -> list[Abstract]:
+            return [*unpacked(self, a, len(op.results), op.starred)]
+
+        a = self.demand_some(self._present(op.value))
+        items = for_each(self, a, items_of) if isinstance(a, Either) else items_of(a)
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
     def _raise(self, op: ir.Raise) -> None:

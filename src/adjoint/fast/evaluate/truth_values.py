@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
-from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Known, Partial, TableOf
+from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Either, Known, Partial, TableOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -24,6 +24,8 @@ _WITH_TRUTH = (bool, np.bool_, int, float, complex, str, tuple, FunctionType)
 
 def truth(ev: Evaluator, a: Abstract) -> Any:
     """Return the truth value of `a`: a `Known`, or a value of the program."""
+    if isinstance(a, Either):
+        return ev.call(Known(operator.truth), [a], {})
     table = ev.held(a)
     row = row_of(ev, table.items[0] if isinstance(table, TableOf) else a)
     if row is not None:

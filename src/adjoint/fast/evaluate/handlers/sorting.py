@@ -7,6 +7,7 @@ numbers, or tuples of numbers, which are compared from the left.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
-from adjoint.fast.evaluate.rows import as_row, items_at
+from adjoint.fast.evaluate.rows import as_row, items_at, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, number
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Tuple
 from adjoint.fast.not_covered import NotCovered
@@ -96,6 +97,36 @@ def first(ev: Evaluator, f: Any, items: list[Abstract], key: Abstract) -> Abstra
     of_row = rows.first_greatest if f is max else rows.first_least
     place = ev.operation(of_row, _columns(ev, keys), number(int), name="i")
     return items_at(ev, items, [place])[0]
+
+
+def first_of_many(
+    ev: Evaluator, f: Any, items: Abstract, key: Abstract, default: Abstract | None
+) -> Abstract:
+    """Evaluate ``max(items, key=key)``, or that of ``min``, of items of unknown number."""
+    given = [Known(default is not None), Known(None) if default is None else default]
+    if isinstance(key, Known) and key.value is None:
+        if row_of(ev, items) is None:
+            raise NotCovered(f"{f.__name__} of what is not known, with a default", ev.span)
+        by_length: Any = _or_default
+        return ev.inline(ev.outside.own_closure(by_length), [Known(f), items, *given], {})
+    greater = Known(operator.gt if f is max else operator.lt)
+    by_key: Any = _first
+    return ev.inline(ev.outside.own_closure(by_key), [items, key, greater, *given], {})
+
+
+def _or_default(f: Any, items: Any, has_default: bool, default: Any) -> Any:
+    return f(items) if len(items) > 0 else default
+
+
+def _first(items: Any, key: Any, greater: Any, has_default: bool, default: Any) -> Any:
+    found = known = None
+    for x in items:
+        k = key(x)
+        if known is None or greater(k, known):
+            found, known = x, k
+    if known is None and not has_default:
+        raise ValueError
+    return default if known is None else found
 
 
 def _known(
