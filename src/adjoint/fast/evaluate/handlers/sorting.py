@@ -14,12 +14,13 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import demand_listed
+from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.iterables import demand_steps
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
-from adjoint.fast.evaluate.rows import as_row, items_at, row_of
+from adjoint.fast.evaluate.rows import as_row, items_at, number_of, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Tuple
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, RowOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import rows
 from adjoint.ir.single import Const, Value
@@ -33,8 +34,39 @@ def _(
     key: Abstract = Known(None),
     reverse: Abstract = Known(False),
 ) -> Abstract:
-    items = demand_listed(ev, xs, "a call of sorted")
-    return ev.allocate(ListOf(_sorted(ev, items, key, reverse)))
+    of_many: Any = _of_many
+    with restorable(ev) as restore:
+        items = listed(ev, xs)
+        if items is not None:
+            return ev.allocate(ListOf(_sorted(ev, items, key, reverse)))
+        restore()
+        try:
+            return ev.inline(ev.outside.own_closure(of_many), [xs, key, reverse], {})
+        except NotCovered:
+            restore()
+    demand_steps(ev, xs, "a call of sorted")
+    raise NotCovered("a call of sorted", ev.span)
+
+
+def _of_many(xs: Any, key: Any, descends: Any) -> Any:
+    items = [x for x in xs]  # noqa: C416  a loop of the program
+    keys = items if key is None else [key(x) for x in items]
+    order = _order_of(keys, descends)
+    return [items[order[i]] for i in range(len(items))]
+
+
+def _order_of(keys: Any, descends: Any) -> Any:
+    """Stand for the places of the items of a list in their order."""
+    raise NotImplementedError
+
+
+@handler(_order_of)
+def _(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
+    row = row_of(ev, keys)
+    if row is None or not isinstance(descends, Known) or has_complex(number_of(ev, row)):
+        raise NotCovered("an order of such keys", ev.span)
+    order = (Const(bool(descends.value)), row)
+    return ev.allocate(RowOf(ev.operation(rows.order, order, Row(number(int)), name="order")))
 
 
 @handler(list.sort)
