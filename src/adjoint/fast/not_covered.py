@@ -42,6 +42,14 @@ class NotCovered(Exception):
             self.span, self.filename = self.span or span, filename
 
 
+class TooMany(NotCovered):
+    """A variable that holds one of more things than a program has branches for."""
+
+
+class WrittenCopy(NotCovered):
+    """A write to a list or an object that a variable holds in a copy."""
+
+
 class Raises(NotCovered):
     """The user code certainly raises an exception here, of class `kind` (``None``: not known).
 

@@ -24,10 +24,11 @@ from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import demand_unwritten
+from adjoint.fast.evaluate.leaves import path_of
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
-from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source, path_of
+from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import (
@@ -45,6 +46,7 @@ from adjoint.fast.not_covered import (
     NotCovered,
     SharedWrite,
     UsedAgain,
+    WrittenCopy,
 )
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
@@ -90,6 +92,7 @@ def specialise(
     shared: set[Any] = set()
     in_globals: dict[tuple[int, str], dict[str, Any]] = {}
     rows, splits, order = True, True, 0
+    keeps_lists, may_keep_lists = False, True
     apart = takes_apart and not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -111,6 +114,7 @@ def specialise(
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
         ev.takes_apart = apart
+        ev.keeps_lists, ev.may_keep_lists = keeps_lists, may_keep_lists
         ev.orders = 2 if mode.kind == "hvp" else 1
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
@@ -141,7 +145,12 @@ def specialise(
             stepped.add(error.place)
         except SharedWrite as error:  # what calls the function that writes may be covered
             shared.add(error.place)
+        except WrittenCopy:
+            keeps_lists, may_keep_lists = True, False
         except NotCovered as error:
+            if keeps_lists:
+                keeps_lists = False
+                continue
             if ev.has_taken_apart:
                 apart = False
                 continue

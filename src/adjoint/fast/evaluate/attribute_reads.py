@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import namedtuple
+from collections import deque, namedtuple
 from enum import Enum
 from functools import cached_property
 from types import (
@@ -39,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     Closure,
+    DequeOf,
     External,
     FieldsOf,
     Flag,
@@ -48,6 +49,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     SliceOf,
     Super,
+    TableOf,
     Text,
     Tuple,
 )
@@ -97,6 +99,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return _of_object(ev, a, held.cls, name)
         if isinstance(held, IteratorOf) and name in _OF_GENERATORS:
             return Bound(Known(_OF_GENERATORS[name]), a)
+        if isinstance(held, DequeOf | TableOf) and cls is deque and name == "maxlen":
+            return Known(held.most) if isinstance(held, DequeOf) else held.factory
         if cls is dict and name == "fromkeys":
             return Known(dict.fromkeys)
         if cls not in KINDS or not _is_method(cls, name):

@@ -7,9 +7,15 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
-from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.joins import (
+    RETURNED,
+    Grows,
+    contents_template,
+    generalise,
+)
 from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecided
 from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.objects.templates import instantiate, match
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Known, Slot
@@ -84,17 +90,22 @@ def _branch(
         ev.block.extend(rest)
         return b if a is None else a
     a, b = _assigned(ev, a, b, ops_a), _assigned(ev, b, a, ops_b)
-    pairs = zip(a, b, strict=True)
     try:
-        templates = [generalise(x, y, ev, heap_a, heap_b) for x, y in pairs]
+        variables = zip(a, b, (*names, *[""] * (len(a) - len(names))), strict=True)
+        templates = [generalise(x, y, ev, heap_a, heap_b, name) for x, y, name in variables]
         _demand_returned(templates, a, b, names)
         contents = {
             address: contents_template(address, ev, heap_a, heap_b)
             for address in before
             if heap_a[address] is not heap_b[address]
         }
+        while united := [at for at in ev.united.items() if at[0] not in contents]:
+            for address, other in united:
+                contents[address] = _united_contents(ev, address, other, heap_a, heap_b)
     except NotCovered as error:
         return _taken_only(ev, error, condition, (a, ops_a, heap_a), (b, ops_b, heap_b), span)
+    finally:
+        others, ev.united = ev.united, {}
     left: list[Operand] = []
     right: list[Operand] = []
     for template, x, y in zip(templates, a, b, strict=True):
@@ -115,7 +126,7 @@ def _branch(
     for address, template in contents.items():
         name = getattr(heap_a[address], "name", "held")
         match(template, heap_a[address], left, ev, heap_a)
-        match(template, heap_b[address], right, ev, heap_b)
+        match(template, heap_b[others.get(address, address)], right, ev, heap_b)
         heap[address] = instantiate(template, new, ev)
     for address, held in (*heap_a.items(), *heap_b.items()):
         if address not in heap:
@@ -156,6 +167,19 @@ def _assigned(
     return found
 
 
+def _united_contents(
+    ev: Evaluator,
+    address: int,
+    other: int,
+    body: dict[int, HeapObject],
+    orelse: dict[int, HeapObject],
+) -> Any:
+    try:
+        return contents_template(address, ev, body, orelse, other)
+    except Grows as error:
+        raise NotCovered(error.reason, ev.span) from None
+
+
 _Side = tuple[list[Abstract], list[Op], dict[int, HeapObject]]
 
 
@@ -187,7 +211,7 @@ def _demand_returned(
 ) -> None:
     """Refuse a join that has lost what one of the branches returns."""
     for name, template, a, b in zip(names, templates, body, orelse, strict=False):
-        if name == "returned" and template is LOST and a is not LOST and b is not LOST:
+        if name == RETURNED and template is LOST and a is not LOST and b is not LOST:
             raise NotCovered("a function without a result in some way")
 
 

@@ -40,6 +40,7 @@ from adjoint.fast.evaluate.callees.opaque_calls import (
     restore,
     state_of,
 )
+from adjoint.fast.evaluate.callees.passing import divided, without_none
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
@@ -78,6 +79,10 @@ def call(
     ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate ``callee(*args, **keywords)``."""
+    found = divided(ev, callee, args, keywords)
+    if found is not None:
+        return found
+    args, keywords = without_none(ev, callee, args, keywords)
     match callee:
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
@@ -87,7 +92,7 @@ def call(
                 return _call_known(ev, f, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
-            resolve = partial(ev.inline, callee)
+            resolve = partial(ev.inline_any, callee)
             return _guarded(ev, f, args, keywords, resolve, callee.source)
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
@@ -163,6 +168,8 @@ def _guarded(
     except NotCovered as error:
         y = computed(ev, f, args) if is_constant else ...
         if y is ...:
+            if not ev.nones.isdisjoint(x for x in (*args, *keywords.values()) if type(x) is Value):
+                raise
             found = opaque_call(ev, state, f, args, keywords, error)
             _rely_on(ev, source, f)
             return found

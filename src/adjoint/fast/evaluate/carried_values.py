@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.joins import contents_template, generalise
+from adjoint.fast.evaluate.objects.templates import instantiate, match
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.evaluate.values import Abstract, RowOf, Slot
 from adjoint.ir.single import Operand, Value
@@ -56,8 +57,10 @@ class Carried:
         for row in others:
             del self.lengths[row]
             changed = self.has_lost_lengths = True
-        pairs = zip(self.templates, found, strict=True)
-        made = [generalise(t, x, ev, self.before, ev.heap) for t, x in pairs]
+        made = [
+            generalise(t, x, ev, self.before, ev.heap, name)
+            for t, x, name in zip(self.templates, found, self.names, strict=True)
+        ]
         changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
         for address, held in self.before.items():

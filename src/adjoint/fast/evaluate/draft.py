@@ -48,7 +48,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.aliases import Aliases
-from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.not_covered import NotCovered, Raises, WrittenCopy
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -91,7 +91,9 @@ class Draft(Aliases):
     row_lengths
         By list of numbers: the dimension that is its length.
     shared_lists
-        Addresses of lists of which a variable holds one or another.
+        Addresses of lists and objects of which a variable holds one or another.
+    keeps_lists, may_keep_lists
+        Whether such a variable holds the lists themselves if it can; whether it may.
     shown_fields
         Addresses of objects whose ``__dict__`` has been read.
     row_writes
@@ -158,6 +160,7 @@ class Draft(Aliases):
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
+        self.keeps_lists, self.may_keep_lists = False, True
         self.shown_fields: set[int] = set()
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
@@ -435,10 +438,11 @@ class Draft(Aliases):
         return Ref(self._addresses)
 
     def demand_own_list(self, address: int) -> None:
-        """Refuse a write to a list that a variable may hold another of (`joins`)."""
+        """Refuse a write to a list or object that a variable may hold another of (`joins`)."""
         if address in self.shared_lists:
-            raise NotCovered(
-                "a write to a list that depends on a branch or an iteration", self.span
+            kind = WrittenCopy if self.may_keep_lists else NotCovered
+            raise kind(
+                "a write to a list or object that depends on a branch or an iteration", self.span
             )
 
     def held(self, a: Any) -> HeapObject | None:

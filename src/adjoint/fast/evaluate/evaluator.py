@@ -54,6 +54,10 @@ class Evaluator(InferringDraft, ABC):
     ----------
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
+    united
+        By address of an object that the first side of the latest branch makes: that of the other.
+    numbers
+        By alternative of a variable that holds one of several things: its number, and the first.
     keys_of
         By list of keys or values of a dict, and by key that an iteration takes: the list of keys.
     has_split
@@ -93,6 +97,8 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
+        self.united: dict[int, int] = {}
+        self.numbers: dict[Any, tuple[int, Abstract]] = {}
         self.keys_of: dict[Value, Value] = {}
         self.has_split = False
         self.takes_apart = self.has_taken_apart = False
@@ -120,14 +126,27 @@ class Evaluator(InferringDraft, ABC):
         self.frames.clear()
         self.outside.release()
 
-    @abstractmethod
     def call(
         self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
-        """Evaluate ``callee(*args, **keywords)``."""
+        """Evaluate ``callee(*args, **keywords)``; demand that the result is not ``None``."""
+        return self.demand_some(self.call_any(callee, args, keywords))
 
     @abstractmethod
+    def call_any(
+        self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Evaluate ``callee(*args, **keywords)``, whose result may be a number or ``None``."""
+
     def inline(
+        self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Run a Python function as a part of the program; demand that its result is not
+        ``None``."""
+        return self.demand_some(self.inline_any(closure, args, keywords))
+
+    @abstractmethod
+    def inline_any(
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""

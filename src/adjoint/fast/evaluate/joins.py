@@ -9,25 +9,29 @@ then holds a copy, so none of these lists may be written to (`Draft.demand_own_l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.alternative_kinds import DIFFERENT, CopyOf, copy_of, kind_of
 from adjoint.fast.evaluate.objects.record_templates import Record, template_of_all
+from adjoint.fast.evaluate.objects.templates import alternatives, is_list, items_of, opened
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
-from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, join, type_of
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, join, number, type_of
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
     TEXT,
     Abstract,
+    Bound,
     CellOf,
     Closure,
     DequeOf,
     DictOf,
+    Either,
     External,
-    Flag,
+    FieldsOf,
     HeapObject,
     Instance,
     Iterating,
@@ -36,6 +40,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    SliceOf,
     Slot,
     TableOf,
     Text,
@@ -44,8 +49,8 @@ from adjoint.fast.evaluate.values import (
     rebuild,
     shape_of,
 )
-from adjoint.fast.not_covered import NotCovered
-from adjoint.ir.single import Const, Operand, Value
+from adjoint.fast.not_covered import NotCovered, TooMany
+from adjoint.ir.single import Value
 
 Types = dict[Value, Type]
 Heap = dict[int, HeapObject]
@@ -75,9 +80,15 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
     return None
 
 
-def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
+ITEM, OWNER, RETURNED = "()", "self()", "returned"
+"""The names of an item of a container, of the object of a method, and of a variable with the result
+of a function, which is only read where it is assigned."""
+
+
+def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: str = "") -> Any:
     """Return the smallest template that fits `a`, which may be a template, and `b`; `before` and
-    `after` are the heaps that they refer to.
+    `after` are the heaps that they refer to, `name` is that of the variable. An item that is a
+    number or ``None`` is an `Either`, which nothing takes for a number.
 
     Raises
     ------
@@ -88,15 +99,31 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         return a
     if a is LOST or b is LOST:
         return LOST
-    a, b = _opened(a), _opened(b)
+    a, b = opened(a), opened(b)
     if a is MISSING or b is MISSING:
-        return _uncertain(b, ev, after) if a is MISSING else _uncertain(a, ev, before)
-    if _is_none(a) or _is_none(b):
-        return _number_or_none(a, b, ev)
-    if all(isinstance(x, Text) or type(getattr(x, "value", None)) is str for x in (a, b)):
+        one, heap = (b, after) if a is MISSING else (a, before)
+        known = _as_it_is(one, ev, before, after) if name == RETURNED else LOST
+        return _uncertain(one, ev, heap, name) if known is LOST else known
+    other = _leaf_type(b if _is_none(a) else a, ev.types)
+    if name != ITEM and (_is_none(a) or _is_none(b)) and isinstance(other, Number | Array):
+        return _number_or_none(a, b, ev, name)
+    if (isinstance(a, Text) or isinstance(b, Text)) and _is_text(a) and _is_text(b):
         return TEXT
-    if _is_list(a, before) and _is_list(b, after):
-        a, b = _shared_items(a, ev, before), _shared_items(b, ev, after)
+    if isinstance(a, Either) or isinstance(b, Either):
+        return either(a, b, ev, before, after)
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        is_apart = a.address not in after and b.address not in before
+        if is_apart and shape_of(before[a.address]) == shape_of(after[b.address]):
+            return _united(ev, a, b, before, after)
+    if _is_passing(a, before, after) or _is_passing(b, before, after):
+        left_copy, right_copy = copy_of(ev, a, before), copy_of(ev, b, after)
+        if left_copy and right_copy and shape_of(left_copy) == shape_of(right_copy):
+            share(ev, a, b)
+            a, b = left_copy, right_copy
+    is_kept = name == OWNER or (ev.keeps_lists and not _is_passing(a, before, after))
+    if (not is_kept or _is_passing(b, before, after)) and is_list(a, before) and is_list(b, after):
+        if shape_of(items_of(a, ev, before)) == shape_of(items_of(b, ev, after)):
+            a, b = _shared_items(a, ev, before), _shared_items(b, ev, after)
     left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
     if left is not None and right is not None:
         shape, own = _joined_shape(a, left, right)
@@ -106,9 +133,12 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
         maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
-        slot = Slot(joined, maybe, own, _demand_one_lack(ev, a, b))
+        slot = Slot(joined, maybe, own, _demand_one_lack(ev, name, a, b))
         return a if a == slot else slot
-    if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
+    is_alike = left is None and right is None and shape_of(a) is not None
+    if isinstance(a, Bound) and isinstance(b, Bound):
+        is_alike = kind_of(a) == kind_of(b)
+    if is_alike and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
             raise NotCovered("an iterator that depends on a branch or an iteration")
         if _has_attributes(a, before) or _has_attributes(b, after):
@@ -116,15 +146,17 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         left_parts, right_parts = parts(a), parts(b)
         assert left_parts is not None and right_parts is not None
         pairs = [*zip(left_parts, right_parts, strict=True)]
-        is_fields = isinstance(a, Instance | CellOf)
-        if not is_fields and any(_is_none(x) != _is_none(y) for x, y in pairs):
-            raise NotCovered("an item that is None in some ways")
-        made = [generalise(x, y, ev, before, after) for x, y in pairs]
+        inner = "" if isinstance(a, Instance | CellOf) else ITEM
+        if isinstance(a, Bound):
+            inner = OWNER
+        made = [generalise(x, y, ev, before, after, inner) for x, y in pairs]
+        if isinstance(a, SliceOf | FieldsOf) and any(isinstance(x, Either) for x in made):
+            raise NotCovered(DIFFERENT)
         is_one = not isinstance(a, Closure) or a.fields is None  # else one of two functions
         if is_one and all(x is y for x, y in zip(made, left_parts, strict=True)):
             return a
         return rebuild(a, iter(made))
-    raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+    return either(a, b, ev, before, after)
 
 
 def _joined_shape(
@@ -148,20 +180,23 @@ def _with(t: Type, shape: tuple[Dim, ...]) -> Type:
     return t.with_shape(shape)
 
 
+def _is_text(a: Any) -> bool:
+    if isinstance(a, Either):
+        return all(map(_is_text, a.items))
+    return isinstance(a, Text) or (isinstance(a, Known) and type(a.value) is str)
+
+
 def _is_none(a: Any) -> bool:
     return isinstance(a, Known) and a.value is None
 
 
-def _number_or_none(a: Any, b: Any, ev: Evaluator) -> Any:
-    """Return the template of a variable that is ``None`` in one way: of a number or an array."""
-    if _is_none(a) and _is_none(b):
-        return a
+def _number_or_none(a: Any, b: Any, ev: Evaluator, name: str) -> Any:
+    """Return the template of a variable that is ``None`` in one way, and in the other a number or
+    an array."""
     other = b if _is_none(a) else a
     t = _leaf_type(other, ev.types)
-    if not isinstance(t, Number | Array):
-        raise NotCovered("a variable holds different things, depending on a branch or an iteration")
-    if _may_be_missing(other, ev) and not _may_be_none(other, ev):
-        raise NotCovered("a variable that is None in one way and has no value in another")
+    assert t is not None
+    _demand_one_lack(ev, name, other, none=True)
     slot = Slot(t, True, other.own if isinstance(other, Slot) else frozenset(), True)
     return a if a == slot else slot
 
@@ -170,35 +205,47 @@ def _may_be_none(a: Any, ev: Evaluator) -> bool:
     return a.none if isinstance(a, Slot) else isinstance(a, Value) and a in ev.nones
 
 
-def _demand_one_lack(ev: Evaluator, *joined: Any) -> bool:
+def _demand_one_lack(ev: Evaluator, name: str, *joined: Any, none: bool = False) -> bool:
     """Return whether one of the joined values may be ``None``; then no other may be unassigned."""
-    found = [_may_be_none(a, ev) for a in joined]
-    if any(found) and any(
-        _may_be_missing(a, ev) and not none for a, none in zip(joined, found, strict=True)
-    ):
+    none = none or any(_may_be_none(a, ev) for a in joined)
+    lacks = any(_may_be_missing(a, ev) and not _may_be_none(a, ev) for a in joined)
+    if none and lacks and name != RETURNED:
         raise NotCovered("a variable that is None in one way and has no value in another")
-    return any(found)
+    return none
 
 
 def _may_be_missing(a: Any, ev: Evaluator) -> bool:
     return a.maybe if isinstance(a, Slot) else a in ev.maybe
 
 
-def _uncertain(a: Any, ev: Evaluator, heap: Heap) -> Any:
+def _as_it_is(a: Any, ev: Evaluator, *heaps: Heap) -> Any:
+    """Return the template of a structure that is only read where it is assigned; else `LOST`."""
+    if isinstance(a, Either):
+        return either(a, a, ev, *heaps)
+    if not isinstance(a, Known | Ref | External | Tuple) or _leaf_type(a, ev.types) is not None:
+        return LOST
+    try:
+        return _in_some_ways(a, ev, *heaps)
+    except NotCovered:
+        return LOST
+
+
+def _uncertain(a: Any, ev: Evaluator, heap: Heap, name: str = "") -> Any:
     """Return the template of a variable that one branch does not assign, or `LOST` if none exists.
 
     The program checks each read of such a variable.
     """
     if a is LOST:
         return LOST
-    a = _shared_items(_opened(a), ev, heap)
-    if _may_be_none(a, ev):
+    a = _shared_items(opened(a), ev, heap)
+    none = _may_be_none(a, ev)
+    if (none and name != RETURNED) or isinstance(a, Either):
         return LOST
     if isinstance(a, Slot):
         return a if a.maybe else Slot(a.type, True, a.own)
     known = _leaf_type(a, ev.types)
     if known is not None:
-        return Slot(known, True)
+        return Slot(known, True, none=none)
     inside = parts(a)
     if not inside or isinstance(a, Iterating) or _has_attributes(a, heap):
         return LOST
@@ -212,80 +259,91 @@ def _has_attributes(a: Any, heap: Heap) -> bool:
     return isinstance(fields, DictOf) and bool(fields.keys)
 
 
-def _opened(a: Any) -> Any:
-    """Return a known tuple as a `Tuple`; anything else unchanged."""
-    if isinstance(a, Known) and type(a.value) is tuple:
-        return Tuple(tuple(map(Known, a.value)))
-    return a
-
-
-def _is_list(a: Any, heap: Heap) -> bool:
-    match a:
-        case Ref():
-            return isinstance(heap[a.address], ListOf)
-        case External():
-            return type(a.sample) is list
-    return isinstance(a, Tuple) and a.kind is list
-
-
-def _items_of(a: Any, ev: Evaluator, heap: Heap) -> Any:
-    """Return the template of a list; anything else unchanged."""
-    if isinstance(a, Tuple) or not _is_list(a, heap):
-        return a
-    held = heap[a.address] if isinstance(a, Ref) else None
-    items = held.items if isinstance(held, ListOf) else ev.sequence(a)
-    assert items is not None
-    return Tuple(items, list)
-
-
 def _shared_items(a: Any, ev: Evaluator, heap: Heap) -> Any:
-    """`_items_of`, and note that a variable holds this list or another."""
-    items = _items_of(a, ev, heap)
-    if items is not a and isinstance(a, Ref):
-        ev.shared_lists.add(a.address)
+    """Return `items_of`, and note that a variable holds this list or another."""
+    items = items_of(a, ev, heap)
+    if items is not a:
+        share(ev, a)
     return items
 
 
-def instantiate(template: Any, new: Callable[[Slot], Value], ev: Evaluator) -> Any:
-    """Return the template with new values in its slots, and new lists in the heap."""
-    if isinstance(template, Slot):
-        return new(template)
-    inside = parts(template)
-    if inside is None:
-        return template
-    made = [instantiate(part, new, ev) for part in inside]
-    if isinstance(template, Tuple) and template.kind is list:
-        copy = ev.allocate(ListOf(tuple(made)))
-        ev.shared_lists.add(copy.address)
-        return copy
-    if all(x is y for x, y in zip(made, inside, strict=True)):
-        return template
-    return rebuild(template, iter(made))
+# ---- one of several things -----------------------------------------------------------------------
+
+MOST_ALTERNATIVES = 32
 
 
-def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap) -> None:
-    """Append to `found` the operands in `a`, which refers to `heap`, at the slots of the template,
-    in order."""
-    if isinstance(template, Slot):
-        if isinstance(a, Value):
-            found.append(a)
-        else:
-            assert isinstance(a, Known), a
-            if isinstance(a, Flag):
-                raise NotCovered("a truth value that depends on a branch or an iteration")
-            found.append(Const(None if a is MISSING else a.value))
-        return
-    inside = parts(template)
-    if inside is None or template is a:
-        return
-    if a is MISSING:
-        for part in inside:
-            match(part, MISSING, found, ev, heap)
-        return
-    others = parts(_items_of(_opened(a), ev, heap))
-    assert others is not None
-    for part, other in zip(inside, others, strict=True):
-        match(part, other, found, ev, heap)
+def either(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
+    """Return the template of a variable that holds an alternative of `a` or one of `b`."""
+    one, other = alternatives(a, ev), alternatives(b, ev)
+    if _is_passing(a, before, after):
+        one = alternatives(_copied(a, ev, before), ev)
+    if _is_passing(b, before, after):
+        other = alternatives(_copied(b, ev, after), ev)
+    left = dict(zip(one.numbers, one.items, strict=True))
+    right = dict(zip(other.numbers, other.items, strict=True))
+    made = {**left, **right}
+    if len(made) > MOST_ALTERNATIVES and all(map(_is_text, made.values())):
+        return TEXT
+    if len(made) > MOST_ALTERNATIVES:
+        raise TooMany(f"a variable that holds one of more than {MOST_ALTERNATIVES} things")
+    for n, x in made.items():
+        if n in left and n in right:
+            x = generalise(left[n], x, ev, before, after, ITEM)
+        made[n] = _in_some_ways(x, ev, before, after)
+    if a is one and isinstance(a.place, Slot) and left.keys() == made.keys():
+        if all(made[n] is x for n, x in left.items()):
+            return a
+    return Either(Slot(number(int)), tuple(made.values()), tuple(made))
+
+
+def _copied(a: Any, ev: Evaluator, heap: Heap) -> CopyOf:
+    made = copy_of(ev, a, heap)
+    if made is None:
+        raise NotCovered("an object that is made in one way only")
+    share(ev, a)
+    return made
+
+
+def _in_some_ways(a: Any, ev: Evaluator, *heaps: Heap) -> Any:
+    """Return the template of an alternative, whose numbers and arrays are unassigned where another
+    one is chosen."""
+    if isinstance(a, Ref) and _is_passing(a, *heaps):
+        a = _copied(a, ev, next(heap for heap in heaps if a.address in heap))
+    if isinstance(a, Slot | Value):
+        t = _leaf_type(a, ev.types)
+        if t is None or _may_be_none(a, ev):
+            raise NotCovered(DIFFERENT)
+        if isinstance(a, Slot):
+            return a if a.maybe else Slot(t, True, a.own)
+        return Slot(t, True)
+    inside = parts(a) or ()
+    made = [_in_some_ways(x, ev, *heaps) for x in inside]
+    return a if all(x is y for x, y in zip(made, inside, strict=True)) else rebuild(a, iter(made))
+
+
+def _is_passing(a: Any, *heaps: Heap) -> bool:
+    """Return whether an object is made in one way, or in an iteration, only."""
+    if isinstance(a, Ref):
+        return not all(a.address in heap for heap in heaps)
+    return isinstance(a, CopyOf)
+
+
+def _united(ev: Evaluator, a: Ref, b: Ref, before: Heap, after: Heap) -> Ref:
+    """Return one object for `a`, which one way makes, and `b`, which the other makes."""
+    pair = ev.united.setdefault(a.address, b.address), [*ev.united.values()].count(b.address)
+    if pair != (b.address, 1) or not ev.shared_lists.isdisjoint((a.address, b.address)):
+        raise NotCovered(DIFFERENT)
+    if shape_of(before[a.address]) is None or isinstance(before[a.address], IteratorOf):
+        raise NotCovered(DIFFERENT)
+    return a
+
+
+def share(ev: Evaluator, *objects: Any) -> None:
+    """Note that a variable holds these objects or others, in copies."""
+    addresses = {a.address for a in objects if isinstance(a, Ref)}
+    if not addresses.isdisjoint((*ev.united, *ev.united.values())):
+        raise NotCovered(DIFFERENT)
+    ev.shared_lists |= addresses
 
 
 class Grows(NotCovered):
@@ -326,10 +384,12 @@ def _record_of(before: Any, after: Any, ev: Evaluator, heap: Heap, other: Heap) 
     return found[0] if found and all(x == found[0] for x in found) else None
 
 
-def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> Any:
-    """`generalise` the contents of an address in two heaps; raise `Grows` if lengths of lists
-    differ."""
-    before, after = heap[address], other[address]
+def contents_template(
+    address: int, ev: Evaluator, heap: Heap, other: Heap, in_other: int | None = None
+) -> Any:
+    """`generalise` the contents of an address in two heaps, `in_other` if it is another in the
+    second; raise `Grows` if lengths of lists differ."""
+    before, after = heap[address], other[address if in_other is None else in_other]
     if isinstance(before, IteratorOf) and isinstance(after, IteratorOf):
         return before if before.source is None else replace(before, source=None, contents=())
     if shape_of(before) != shape_of(after):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.fast.evaluate.types import Type
-from adjoint.fast.evaluate.values import Source
+from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -33,6 +34,16 @@ class Leaf:
     value: Value
     type: Type
     sample: Any
+
+
+def path_of(source: Source) -> tuple[Any, ...]:
+    """Return the keys that lead to a source; equal for the same source of another program."""
+    found: list[Any] = []
+    at: Source | None = source
+    while at is not None:
+        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
+        at = at.parent
+    return tuple(reversed(found))
 
 
 def name_of(source: Source, names: tuple[str, ...]) -> str:
@@ -67,3 +78,12 @@ def is_row(value: list[Any], is_wanted: bool) -> bool:
         return False
     kinds = {*map(type, value)}
     return kinds in ({float}, {complex}) or (kinds <= {float, int} and not is_wanted)
+
+
+def constant_structure(value: Any) -> Abstract:
+    """Return the abstract value of strings and integers in nested tuples."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(constant_structure, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)

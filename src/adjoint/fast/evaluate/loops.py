@@ -24,6 +24,7 @@ from adjoint.fast.evaluate.iterators.generators import consume, is_pushed, stopp
 from adjoint.fast.evaluate.iterators.sources import Source, source_of
 from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, through_steps
 from adjoint.fast.evaluate.joins import Grows
+from adjoint.fast.evaluate.objects.alternatives import for_each, with_copies
 from adjoint.fast.evaluate.rows import note_lengths
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import number
@@ -31,6 +32,7 @@ from adjoint.fast.evaluate.unrolling import Unrolled, while_unrolled
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
+    Either,
     Generating,
     Iterating,
     IteratorOf,
@@ -39,7 +41,7 @@ from adjoint.fast.evaluate.values import (
     Rest,
 )
 from adjoint.fast.evaluate.writes.array_writes import written_in
-from adjoint.fast.not_covered import CarriedWrite, NotCovered, UsedAgain
+from adjoint.fast.not_covered import CarriedWrite, NotCovered, TooMany, UsedAgain, WrittenCopy
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
@@ -111,6 +113,8 @@ def _for(
     stops: bool,
     op: Loop | None = None,
 ) -> list[Abstract] | None:
+    if isinstance(xs, Either):
+        return for_each(ev, xs, lambda x: _for(ev, x, carried, body, stops, op))
     xs = iterator_of(ev, xs)
     if is_stepped(ev, xs):
         return through_steps(ev, xs, carried, body, stops)  # type: ignore[arg-type]
@@ -164,7 +168,7 @@ def _at_once(
         try:
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
-            if isinstance(error, UsedAgain):
+            if isinstance(error, UsedAgain | WrittenCopy | TooMany):
                 raise
             restore()
             is_tried = not isinstance(error, Unrolled)
@@ -227,7 +231,7 @@ def _program_loop(
         with ev.writing() as ops:
             now, parameters = state.begin()
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
-            found = body(meaning(x), now)
+            found = with_copies(ev, body(meaning(x), now), state.before)
             demand_rows_unwritten(ev, ops, outer)
         on, after = _parted(ev, found, stops)
         heap = ev.heap
@@ -344,7 +348,7 @@ def _while(
             continue
         with ev.writing() as ops:
             inner, inner_parameters = state.begin()
-            found = body(inner)
+            found = with_copies(ev, body(inner), state.before)
         on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):

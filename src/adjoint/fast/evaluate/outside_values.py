@@ -17,7 +17,15 @@ import numpy as np
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Leaf, is_of_method, is_row, is_within, name_of
+from adjoint.fast.evaluate.leaves import (
+    Leaf,
+    constant_structure,
+    is_of_method,
+    is_row,
+    is_within,
+    name_of,
+    path_of,
+)
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     DATES,
@@ -47,8 +55,6 @@ from adjoint.fast.evaluate.values import (
     Partial,
     Ref,
     Source,
-    constant_structure,
-    path_of,
 )
 from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.not_covered import NotCovered

@@ -7,7 +7,6 @@ program that `PartialEvaluator` writes, in the same IR, with a type for each val
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
@@ -22,6 +21,7 @@ from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators
 from adjoint.fast.evaluate.iterators.suspended_generators import suspend
 from adjoint.fast.evaluate.loops import loop
+from adjoint.fast.evaluate.objects.alternatives import for_each
 from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.truth_values import truth
@@ -30,6 +30,7 @@ from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
     Closure,
+    Either,
     Generating,
     IteratorOf,
     Known,
@@ -52,12 +53,12 @@ class PartialEvaluator(Evaluator):
     """Run functions on abstract values, and write one program."""
 
     _steps = 0
-    call = calls.call
+    call_any = calls.call
     choosing = choosing
 
     # ---- functions -------------------------------------------------------------------------------
 
-    def inline(
+    def inline_any(
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""
@@ -89,7 +90,7 @@ class PartialEvaluator(Evaluator):
         (result,) = found
         if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
-        return self.demand_some(result)
+        return result
 
     # ---- blocks ----------------------------------------------------------------------------------
 
@@ -137,13 +138,13 @@ class PartialEvaluator(Evaluator):
             raise NotCovered("a variable that may have no value", self.span)
         if found is LOST:
             raise NotCovered("a variable that has a value in some ways only", self.span)
-        return self.demand_some(found)
+        return found
 
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
         read = self.read if _takes_all(op) else self._present
-        result = self.call(
+        result = self.call_any(
             self._present(op.callee),
             [read(x) for x in op.operands],
             {name: self._present(x) for name, x in op.keywords} if op.keywords else {},
@@ -152,7 +153,11 @@ class PartialEvaluator(Evaluator):
             self.frames[-1].values[op.result] = result
 
     def _unpack(self, op: Unpack) -> None:
-        items = unpacked(self, self._present(op.value), len(op.results), op.starred)
+        def items_of(a: Abstract) -> list[Abstract]:
+            return [*unpacked(self, a, len(op.results), op.starred)]
+
+        a = self.demand_some(self._present(op.value))
+        items = for_each(self, a, items_of) if isinstance(a, Either) else items_of(a)
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
     def _raise(self, op: ir.Raise) -> None:
@@ -287,10 +292,7 @@ class PartialEvaluator(Evaluator):
 def _takes_all(op: Call) -> bool:
     """Return whether a call takes variables without a value, too."""
     f = op.callee.value if type(op.callee) is Const else None
-    if f is assigned or f is wrote or f is latest:
-        return True
-    is_identity = f is operator.is_ or f is operator.is_not
-    return is_identity and any(x == Const(None) for x in op.operands)
+    return f is assigned or f is wrote or f is latest
 
 
 def _acts(op: Call) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar
 from datetime import date, datetime, time, timedelta, timezone
 from enum import EnumMeta, Flag
-from types import GenericAlias, ModuleType, UnionType
+from types import GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, TypeVar, Union
 
 import numpy as np
@@ -35,7 +35,7 @@ def is_plain_object(cls: Any) -> bool:
     return (
         (
             cls.__getattribute__ is (base_of(cls) or object).__getattribute__
-            or cls is threading.local
+            or cls in (threading.local, SimpleNamespace)
         )
         and isinstance(cls.__module__, str)
         and (cls.__module__ not in ("builtins", "numpy") or cls.__name__ in _IN_PYTHON)

@@ -17,13 +17,14 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import index_operand
 from adjoint.fast.evaluate.joins import (
+    ITEM,
     are_alike,
+    either,
     generalise,
-    instantiate,
     is_listed,
     is_number,
-    match,
 )
+from adjoint.fast.evaluate.objects.templates import instantiate, match
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -37,6 +38,9 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import (
     Abstract,
+    Closure,
+    Either,
+    External,
     Known,
     ListOf,
     Ref,
@@ -247,7 +251,10 @@ def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[
     """Return the items at places that the program computes: numbers, arrays, or tuples of these."""
     template: Any = items[0]
     for x in items[1:]:
-        template = generalise(template, x, ev, ev.heap, ev.heap)
+        if isinstance(x, Ref | External):
+            template = either(template, x, ev, ev.heap, ev.heap)
+        else:
+            template = generalise(template, x, ev, ev.heap, ev.heap, ITEM)
     if not _is_of_values(template):
         raise NotCovered("an item of objects, at a place that depends on numbers", ev.span)
     columns: list[list[Operand]] = []
@@ -278,6 +285,8 @@ def _is_of_values(template: Any) -> bool:
     """Return whether the parts of items that differ are numbers or arrays, in tuples."""
     if isinstance(template, Tuple):
         return template.kind is not list and all(map(_is_of_values, template.items))
+    if isinstance(template, Either):
+        return all(isinstance(x, Ref | External | Closure | Known) for x in template.items)
     if isinstance(template, Slot):
         return not template.maybe
     return isinstance(template, Known | Value)

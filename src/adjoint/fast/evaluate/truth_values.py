@@ -14,8 +14,8 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, row_of
-from adjoint.fast.evaluate.types import Array, Number
-from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Known, Partial, TableOf
+from adjoint.fast.evaluate.types import Array, Number, number
+from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Either, Known, Partial, TableOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -24,12 +24,16 @@ _WITH_TRUTH = (bool, np.bool_, int, float, complex, str, tuple, FunctionType)
 
 def truth(ev: Evaluator, a: Abstract) -> Any:
     """Return the truth value of `a`: a `Known`, or a value of the program."""
+    if isinstance(a, Either):
+        return ev.call(Known(operator.truth), [a], {})
     table = ev.held(a)
     row = row_of(ev, table.items[0] if isinstance(table, TableOf) else a)
     if row is not None:
         return ev.infer(operator.gt, [count(ev, row), Known(0)])
     if isinstance(a, Value):
         t = ev.types[a]
+        if a in ev.nones and isinstance(t, Number):
+            return ev.operation(operator.truth, (a,), number(bool))
         if isinstance(t, Number):
             if t.kinds <= {bool}:
                 return a

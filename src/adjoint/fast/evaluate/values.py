@@ -14,7 +14,6 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol, Type
-from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -61,16 +60,6 @@ class Source:
 
     def __repr__(self) -> str:
         return f"{self.parent or ''}.{self.kind}[{self.key}]"
-
-
-def path_of(source: Source) -> tuple[Any, ...]:
-    """Return the keys that lead to a source; equal for the same source of another program."""
-    found: list[Any] = []
-    at: Source | None = source
-    while at is not None:
-        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
-        at = at.parent
-    return tuple(reversed(found))
 
 
 @node(eq=False)
@@ -228,6 +217,16 @@ class Slot:
 
 
 @node(eq=False)
+class Either:
+    """One of several `items` (objects, functions, strings, tuples, ``None``), each with its number
+    in `numbers`; the number `place` of the program says which one."""
+
+    place: Value | Known | Slot
+    items: tuple[Abstract, ...]
+    numbers: tuple[int, ...]
+
+
+@node(eq=False)
 class Text:
     """A string with unknown numbers in it: nothing in a program reads it. It may be printed if its
     `recipe` is known: a function, its operands, and those by name."""
@@ -265,6 +264,7 @@ Abstract: TypeAlias = (
     | Iterating
     | Rest
     | Later
+    | Either
     | Text
     | Slot
 )
@@ -364,6 +364,8 @@ def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
             return a.items
         case SetOf():
             return ()
+        case Either():
+            return (a.place, *a.items)
         case Closure():
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
@@ -417,6 +419,9 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             return a
         case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
             return replace(a, items=tuple(next(items) for _ in a.items))
+        case Either():
+            place: Any = next(items)
+            return Either(place, tuple(next(items) for _ in a.items), a.numbers)
         case Closure():
             defaults = tuple(next(items) for _ in a.defaults)
             named = tuple((name, next(items)) for name, _ in a.named_defaults)
@@ -439,12 +444,3 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             function = None if a.function is None else next(items)
             return Iterating(a.kind, operands, function, a.strict, a.watched)
     raise TypeError(f"{a!r} has no parts")
-
-
-def constant_structure(value: Any) -> Abstract:
-    """Return the abstract value of strings and integers in nested tuples."""
-    if type(value) is tuple:
-        return Tuple(tuple(map(constant_structure, value)))
-    if type(value) not in (str, int, bool):
-        raise NotCovered("keys other than strings and integers")
-    return Known(value)

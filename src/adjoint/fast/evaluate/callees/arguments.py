@@ -51,10 +51,11 @@ def bind(
         name = parameter.name
         match parameter.kind:
             case 2:
-                values.append(Tuple(rest))
+                values.append(Tuple(tuple(map(ev.demand_some, rest))))
                 rest = ()
             case 4:
-                values.append(ev.allocate(DictOf(tuple(left), tuple(left.values()))))
+                items = tuple(map(ev.demand_some, left.values()))
+                values.append(ev.allocate(DictOf(tuple(left), items)))
                 left = {}
             case _:
                 if name in given:

@@ -113,7 +113,7 @@ def _(
     ev: Evaluator, a: Abstract, name: Abstract, /, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     assert isinstance(name, Known)
-    return ev.call(attribute(ev, a, name.value), args, keywords)
+    return ev.call_any(attribute(ev, a, name.value), args, keywords)
 
 
 @handler(isinstance)

@@ -9,6 +9,7 @@ import enum
 import functools
 import typing
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
@@ -213,7 +214,7 @@ def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
     return Known(None)
 
 
-@handler(object.__setattr__, BaseException.__setattr__)
+@handler(object.__setattr__, BaseException.__setattr__, SimpleNamespace.__setattr__)
 def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
     return _written(ev, a, name, value)
 

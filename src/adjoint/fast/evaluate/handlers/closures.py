@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.joins import RETURNED
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -11,6 +12,7 @@ from adjoint.fast.evaluate.values import (
     CellOf,
     Closure,
     DictOf,
+    Either,
     Known,
     Ref,
     parts,
@@ -70,8 +72,10 @@ def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
 @handler(single_primitives.assigned)
 def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     """Return the content of a variable; write a check if it may be unassigned."""
-    if a is MISSING or a is LOST:
+    if a is MISSING or a is LOST or name.value == RETURNED:  # type: ignore[union-attr]
         raise NotCovered("a variable that may have no value", ev.span)
+    if isinstance(a, Either):
+        return a
     held = ev.heap[a.address] if isinstance(a, Ref) and a.address in ev.shared_lists else a
     inside = parts(held)
     if inside:

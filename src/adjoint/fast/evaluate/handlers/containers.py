@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict, defaultdict, deque
-from types import FunctionType, MethodDescriptorType
+from types import FunctionType, MethodDescriptorType, SimpleNamespace
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
@@ -35,6 +35,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     External,
     Generating,
+    Instance,
     Iterating,
     IteratorOf,
     Known,
@@ -296,12 +297,18 @@ def _(ev: Evaluator, mapping: Abstract, key: Abstract, value: Abstract) -> Abstr
     return run(ev, mapping, operator.setitem, key_of(ev, key), opened_element(ev, value))
 
 
+@handler(SimpleNamespace)
+def _(ev: Evaluator, **fields: Abstract) -> Abstract:
+    return ev.allocate(Instance(SimpleNamespace, tuple(fields), tuple(fields.values())))
+
+
 @handler(hash)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     """Hash a constant; an object by its ``__hash__``, or by its address."""
     cls = ev.class_of(a)
     if isinstance(a, Ref) and cls is not None and is_plain_object(cls):
         if not has_own(cls, "__hash__"):
+            ev.demand_own_list(a.address)
             return Known(a.address)
         if getattr(cls, "__hash__") is not None:  # noqa: B009  of any type
             return ev.call(special_method(ev, cls, "__hash__"), [a], {})

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.calls import fold_known, infer_call
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
-from adjoint.fast.evaluate.handlers.sorting import first
+from adjoint.fast.evaluate.handlers.sorting import first, first_of_many
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, listed
 from adjoint.fast.evaluate.items import length_of, product
@@ -134,7 +134,7 @@ def _extreme(f: Any) -> None:
         if not is_plain or default is not None:
             given = listed(ev, operands[0]) if len(operands) == 1 else [*operands]
             if given is None:
-                raise NotCovered(f"{f.__name__} of what is not known, with a key", ev.span)
+                return first_of_many(ev, f, operands[0], key, default)
             if default is not None and not given:
                 return default
             items = given

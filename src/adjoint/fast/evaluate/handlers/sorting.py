@@ -7,18 +7,20 @@ numbers, or tuples of numbers, which are compared from the left.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import demand_listed
+from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.iterables import demand_steps
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
-from adjoint.fast.evaluate.rows import as_row, items_at
+from adjoint.fast.evaluate.rows import as_row, items_at, number_of, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Tuple
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, RowOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import rows
 from adjoint.ir.single import Const, Value
@@ -32,8 +34,39 @@ def _(
     key: Abstract = Known(None),
     reverse: Abstract = Known(False),
 ) -> Abstract:
-    items = demand_listed(ev, xs, "a call of sorted")
-    return ev.allocate(ListOf(_sorted(ev, items, key, reverse)))
+    of_many: Any = _of_many
+    with restorable(ev) as restore:
+        items = listed(ev, xs)
+        if items is not None:
+            return ev.allocate(ListOf(_sorted(ev, items, key, reverse)))
+        restore()
+        try:
+            return ev.inline(ev.outside.own_closure(of_many), [xs, key, reverse], {})
+        except NotCovered:
+            restore()
+    demand_steps(ev, xs, "a call of sorted")
+    raise NotCovered("a call of sorted", ev.span)
+
+
+def _of_many(xs: Any, key: Any, descends: Any) -> Any:
+    items = [x for x in xs]  # noqa: C416  a loop of the program
+    keys = items if key is None else [key(x) for x in items]
+    order = _order_of(keys, descends)
+    return [items[order[i]] for i in range(len(items))]
+
+
+def _order_of(keys: Any, descends: Any) -> Any:
+    """Stand for the places of the items of a list in their order."""
+    raise NotImplementedError
+
+
+@handler(_order_of)
+def _(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
+    row = row_of(ev, keys)
+    if row is None or not isinstance(descends, Known) or has_complex(number_of(ev, row)):
+        raise NotCovered("an order of such keys", ev.span)
+    order = (Const(bool(descends.value)), row)
+    return ev.allocate(RowOf(ev.operation(rows.order, order, Row(number(int)), name="order")))
 
 
 @handler(list.sort)
@@ -96,6 +129,36 @@ def first(ev: Evaluator, f: Any, items: list[Abstract], key: Abstract) -> Abstra
     of_row = rows.first_greatest if f is max else rows.first_least
     place = ev.operation(of_row, _columns(ev, keys), number(int), name="i")
     return items_at(ev, items, [place])[0]
+
+
+def first_of_many(
+    ev: Evaluator, f: Any, items: Abstract, key: Abstract, default: Abstract | None
+) -> Abstract:
+    """Evaluate ``max(items, key=key)``, or that of ``min``, of items of unknown number."""
+    given = [Known(default is not None), Known(None) if default is None else default]
+    if isinstance(key, Known) and key.value is None:
+        if row_of(ev, items) is None:
+            raise NotCovered(f"{f.__name__} of what is not known, with a default", ev.span)
+        by_length: Any = _or_default
+        return ev.inline(ev.outside.own_closure(by_length), [Known(f), items, *given], {})
+    greater = Known(operator.gt if f is max else operator.lt)
+    by_key: Any = _first
+    return ev.inline(ev.outside.own_closure(by_key), [items, key, greater, *given], {})
+
+
+def _or_default(f: Any, items: Any, has_default: bool, default: Any) -> Any:
+    return f(items) if len(items) > 0 else default
+
+
+def _first(items: Any, key: Any, greater: Any, has_default: bool, default: Any) -> Any:
+    found = known = None
+    for x in items:
+        k = key(x)
+        if known is None or greater(k, known):
+            found, known = x, k
+    if known is None and not has_default:
+        raise ValueError
+    return default if known is None else found
 
 
 def _known(

@@ -269,6 +269,7 @@ def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None
     if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
         kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n in HIDDEN}
         kept |= {name: closed(ev, x) for name, x in made.items()}
+        ev.demand_own_list(a.owner.address)  # type: ignore[union-attr]
         now = Instance(fields.cls, tuple(kept), tuple(kept.values()))
         ev.heap[a.owner.address] = now  # type: ignore[union-attr]
         for name in made:

@@ -46,6 +46,7 @@ def set_field(ev: Evaluator, a: Ref, name: str, value: Abstract | None) -> None:
     """Set a field of an object that the program made; remove it if `value` is ``None``."""
     held = ev.held(a)
     assert isinstance(held, Instance)
+    ev.demand_own_list(a.address)
     given = given_fields(ev, held)
     known = None if given is None else ev.heap[given.address]
     names, items = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MemberDescriptorType
+from types import MemberDescriptorType, SimpleNamespace
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import (
@@ -42,6 +42,8 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import slots_of
 from adjoint.rulekit.registry import lookup
+
+_PLAIN_WRITES = (object.__setattr__, SimpleNamespace.__setattr__)
 
 
 def instance(
@@ -170,7 +172,7 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
         return
     held = ev.held(a)
     if isinstance(a, External) and is_plain_object(type(a.sample)):
-        if class_attribute(type(a.sample), "__setattr__") is not object.__setattr__:
+        if class_attribute(type(a.sample), "__setattr__") not in _PLAIN_WRITES:
             raise NotCovered("a write to an attribute by a method", ev.span)
         raise NeedsOwn(a, "a write to an attribute of an object from outside", ev.span, name)
     if not isinstance(a, Ref) or not isinstance(held, Instance):
@@ -231,6 +233,7 @@ def _give_fields(ev: Evaluator, a: Ref, held: Instance, value: Abstract) -> None
     names = ev.heap[given.address].keys  # type: ignore[union-attr]
     if not all(type(name) is str for name in names):
         raise NotCovered("fields with names that are no strings", ev.span)
+    ev.demand_own_list(a.address)
     ev.heap[a.address] = made
     for name in names:
         ev.outside.rely_on_field(held.cls, name)

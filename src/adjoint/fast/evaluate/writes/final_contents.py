@@ -112,6 +112,8 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
         yield a
     elif isinstance(a, Ref):
         held = ev.heap[a.address]
+        if isinstance(held, Instance):
+            ev.demand_own_list(a.address)
         if any(x.ref == a for x in ev.outside.adopted):
             return
         if a.address in above:
