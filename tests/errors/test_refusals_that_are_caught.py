@@ -45,7 +45,50 @@ def by_suppress(v):
     return v[0] * 1.5
 
 
-@pytest.mark.parametrize("f", [by_except, by_a_bare_except, by_suppress])
+def by_returning_finally(v):
+    w, found = v * 1.0, [0.0]
+    try:
+        w.resize(5)
+        found[0] = v[1]
+    finally:
+        return found[0] * w.shape[0]
+
+
+def by_raising_finally(v):
+    w, found = v * 1.0, [0.0]
+    try:
+        try:
+            w.resize(5)
+            found[0] = v[1]
+        finally:
+            raise ValueError
+    except ValueError:
+        return found[0] * w.shape[0]
+
+
+def by_leaving_a_loop(v):
+    w, found = v * 1.0, [0.0]
+    for _ in range(1):
+        try:
+            w.resize(5)
+            found[0] = v[1]
+        finally:
+            break
+    return found[0] * w.shape[0]
+
+
+SWALLOWING = [
+    by_except,
+    by_a_bare_except,
+    by_suppress,
+    by_returning_finally,
+    by_raising_finally,
+    by_leaving_a_loop,
+]
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.parametrize("f", SWALLOWING)
 def test_a_refusal_is_not_swallowed(f):
     assert f(X) == 20.0
     for run in (

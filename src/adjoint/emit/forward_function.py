@@ -27,6 +27,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 from adjoint.ir.sweeps import ForwardOp, Mark, Recorded, Slot, Traced
+from adjoint.ir.walk import regions
 
 Runtime = Mapping[str, Callable[..., Any]]
 """Runtime functions that generated code calls, by name; those of `Entries`, by the callee they
@@ -209,7 +210,7 @@ class ForwardEmitter:
                 self._else(orelse)
                 if final:
                     with write.block("finally:"):
-                        self.region(final)
+                        self._final(final)
             case For():
                 with write.block(f"for {op.target.name} in {name(op.iterable)}:", op.span):
                     self.region(op.body)
@@ -218,6 +219,19 @@ class ForwardEmitter:
                 self._while(op, ())
             case _:
                 assert_never(op)
+
+    def _final(self, region: Iterable[ForwardOp]) -> None:
+        """Write the body of a ``finally``. One that leaves would hide a refusal by the library,
+        which it was not written for."""
+        if not _may_leave(region):
+            self.region(region)
+            return
+        refusal = self._names.fresh("refusal")
+        self._writer.line(f"{refusal} = {self._runtime_name('pending_refusal')}()")
+        with self._writer.block("try:"):
+            self.region(region)
+        with self._writer.block("finally:"), self._writer.block(f"if {refusal} is not None:"):
+            self._writer.line(f"raise {refusal}")
 
     def _else(self, region: Iterable[ForwardOp]) -> None:
         if region:
@@ -366,3 +380,12 @@ def _length(op: If) -> int:
     while op.orelse and isinstance(op.orelse[-1], If):
         n, op = n + 1, op.orelse[-1]
     return n
+
+
+def _may_leave(region: Iterable[Any]) -> bool:
+    """Return whether a region has a statement that leaves it, or a loop in it."""
+    return any(
+        isinstance(op, Break | Continue | Raise | Return)
+        or any(map(_may_leave, regions(op.loop if isinstance(op, Traced) else op)))
+        for op in region
+    )

@@ -43,7 +43,7 @@ from adjoint.runtime.operators.table import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.runtime.python.attribute_reads import ATTRIBUTES, attribute, plain_attribute
 from adjoint.runtime.python.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.runtime.python.callee_types import call_object
-from adjoint.runtime.python.caught_exceptions import caught
+from adjoint.runtime.python.caught_exceptions import caught, pending_refusal
 from adjoint.runtime.python.class_call import construct
 from adjoint.runtime.python.class_statement import CLASSES
 from adjoint.runtime.python.displays import unpack, unpack_starred
@@ -248,6 +248,7 @@ RUNTIME: dict[str, Callable[..., Any]] = {
     "unpack_starred": unpack_starred,
     "accumulate": accumulate,
     "caught": caught,
+    "pending_refusal": pending_refusal,
 }
 generate.entries.update(ENTRIES)
 generate.runtime.update(RUNTIME)

@@ -10,6 +10,7 @@ traceback, until that is cut to the frames of user code.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from itertools import chain
@@ -71,6 +72,14 @@ def caught(record: list[Any], error: BaseException) -> None:
         if frame is not None and (called := _called(frame)) is not None:
             (_link if memory.level is None else _poison_on_levels)(memory, error, held, *called)
     as_user_error(error)
+
+
+def pending_refusal() -> AdjointError | None:
+    """Return the refusal by the library that passes a ``finally`` of user code; ``None`` if another
+    exception does, or none."""
+    error = sys.exception()
+    is_refusal = isinstance(error, AdjointError) and _is_refusal(error.__traceback__)
+    return error if is_refusal else None  # type: ignore[return-value]
 
 
 def _is_refusal(trace: TracebackType | None) -> bool:
