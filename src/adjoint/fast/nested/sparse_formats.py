@@ -111,7 +111,8 @@ def _to_coo(self, copy=True):
     _demand_floats(self)
     major, minor = majors(self), self.indices
     places = self._swap((major, minor))
-    return self._coo_container((self.data, places), shape=self.shape)
+    data = self.data.copy() if copy else self.data
+    return self._coo_container((data, places), shape=self.shape)
 
 
 def entries(a):

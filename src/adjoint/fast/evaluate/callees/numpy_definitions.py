@@ -254,12 +254,21 @@ def windows(x, window_shape, axis=None):
     lengths = window_shape if isinstance(window_shape, tuple | list) else (window_shape,)
     if len(lengths) != len(axes):
         raise ValueError("windows of other axes")
-    y = x
-    for length, at in zip(lengths, axes, strict=True):
-        place = at % x.ndim
-        starts = np.arange(y.shape[place] - length + 1)
-        y = np.moveaxis(np.take(y, starts[:, None] + np.arange(length), place), place + 1, -1)
-    return y
+    places, rank = [at % x.ndim for at in axes], x.ndim + len(axes)
+    keys = []
+    for d in range(x.ndim):
+        if d in places:
+            k = places.index(d)
+            starts, steps = np.arange(x.shape[d] - lengths[k] + 1), np.arange(lengths[k])
+            key = along(starts, d, rank) + along(steps, x.ndim + k, rank)
+        else:
+            key = along(np.arange(x.shape[d]), d, rank)
+        keys.append(key)
+    return x[tuple(keys)]  # one read: what it looks at is told by that
+
+
+def along(numbers, axis, rank):
+    return np.reshape(numbers, tuple(-1 if i == axis else 1 for i in range(rank)))
 
 
 # ---- arrays beside one another -------------------------------------------------------------------
