@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.result_types.records import records
 from adjoint.fast.evaluate.types import Array, Symbol, number
 from adjoint.rulekit.row_sums import by_class, by_sample
+from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
 
 for module in (np.fft, fft):
     fourier.add(module)
@@ -188,7 +189,7 @@ CASES = {
         call(A("nm"), 0, None),
     ],
     (np.nansum, np.nanprod, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin): reductions(),
-    (np.median, np.nanmedian): reductions(),
+    (np.median, np.nanmedian, log_sum): reductions(),
     (np.mean, np.ndarray.mean, np.var, np.std, np.ndarray.var, np.ndarray.std): [
         *reductions(),
         call(A("nm"), 0, np.float32),
@@ -289,7 +290,7 @@ CASES = {
         for axis in (None, *axes(s))
         for shift in (1, L("m"), -2)
     ]
-    + [call(A("nm"), (1, 2), (0, 1)), call(A("n"), 1, 1)],
+    + [call(A("nm"), (1, 2), (0, 1)), call(A("n"), 1, 1), call(A("nm"), A("2", "int"), (0, 1))],
     (np.tril, np.triu): [call(A(s), k) for s in SHAPES for k in (0, 1, -2)],
     (np.transpose, np.ndarray.transpose): [
         *whole_calls(),

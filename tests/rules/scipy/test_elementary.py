@@ -46,6 +46,12 @@ CASES = {
         case(reals(2, 3), np.array([1, 2, 3]), tolerances=EXACT),
         case(x=0.7, n=3),
     ],
+    sp.lambertw: [
+        *holomorphic(0.2, 3, 0.0, -0.2, 1e3),
+        *(case(z, k, tolerances=EXACT) for k in (-1, 1) for z in (-0.2 + 0.1j, Z, 1e3)),
+        case(-0.2, k=-1),
+        case(0.7, 0, tol=1e-10),
+    ],
     _ufuncs._lambertw: [  # the tolerances are moved, too
         *(case(z, 0, 1e-3, tolerances=EXACT) for z in (0.2, 3.0, 0.0, -0.2, 1e3, Z)),
         *(case(z, k, 1e-3, tolerances=EXACT) for k in (-1, 1) for z in (-0.2 + 0.1j, Z, 1e3)),

@@ -92,7 +92,7 @@ def _add_series() -> None:
 
 def _add_special_functions() -> None:
     # deferred: SciPy takes a while to import
-    from adjoint.fast.evaluate.callees import special_nodes  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import special_functions  # noqa: F401  registers definitions
 
 
 def _add_statistics() -> None:

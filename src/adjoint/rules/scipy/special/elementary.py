@@ -74,7 +74,8 @@ pointwise(sp.diric, x=lambda y, x, n: _diric_slope(y, x, np.asarray(n)))
 
 # ---- inverses of z eᶻ (4.13.4), the dilogarithm (25.12.2) ----------------------------------------
 
-elementwise(  # of which `lambertw` is a call
+pointwise(sp.lambertw, z=lambda y: np.exp(-y) / (1 + y))
+elementwise(  # which `lambertw` calls
     _ufuncs._lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), None, None, singular=True
 )
 elementwise(sp.wrightomega, lambda y, z: _omega_slope(y, z), singular=True)
