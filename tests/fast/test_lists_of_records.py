@@ -288,3 +288,30 @@ def test_a_list_is_returned():
         y, back = ad.pullback(f, X)
         assert y == f(X)
         np.testing.assert_allclose(back([(1.0, 0.0)] * len(y))[1], 2 * X * (X > 0.25))
+
+
+def test_a_list_is_empty_while_it_is_sorted():
+    def f(values, scale):
+        values, seen = [*values], []
+
+        def key(v):
+            seen.append(len(values) + v)
+            return -v * scale
+
+        values.sort(key=key)
+        return values[0] * 2 + values[1] * scale + sum(seen)
+
+    for values in ([0.3, 2.0, 1.0], [0.3, 0.2, 1.0]):
+        value, _ = ad.withgradient(f, values, 3.0)
+        assert value == f(values, 3.0)
+
+
+def test_rounded_numbers_in_products_with_hessians():
+    def f(x):
+        found, y = [], x[0]
+        while y > 0.05:
+            y *= 0.9
+            found.append({"y": y, "shown": round(y, 2)})
+        return sum(r["y"] ** 2 * r["shown"] for r in found)
+
+    _follows(f, X, X * 1.3)

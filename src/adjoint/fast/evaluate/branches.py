@@ -193,8 +193,7 @@ def _taken_only(
 ) -> list[Abstract]:
     """Keep the branch that the call at specialisation takes, and leave the program in the other
     one, since `error` says why their results have no join."""
-    is_loss = type(error) is NotCovered or getattr(error, "template", None) is not None
-    found = sample_truth(ev, condition) if is_loss else None
+    found = sample_truth(ev, condition) if type(error) is NotCovered else None
     if found is None:
         raise error
     with ev.writing() as leaving:

@@ -41,18 +41,11 @@ def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
     yield restore
 
 
-def growing(
-    ev: Evaluator,
-    run: Callable[[], T],
-    is_short: Callable[[], bool] | None = None,
-    *,
-    of_records: bool = True,
-) -> T:
+def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | None = None) -> T:
     """Run a branch or a loop; repeat it with growing lists, and dicts and sets with keys of the
     program, as values of the program.
 
-    If `is_short` returns true, or a list is one of records and not `of_records`, raise `Grows`
-    instead, so that the caller can unroll the loop.
+    If `is_short` returns true, raise `Grows` instead, so that the caller can unroll the loop.
     """
     grown: list[int] = []
     templates: dict[int, Record | None] = {}
@@ -69,8 +62,6 @@ def growing(
                 ):
                     raise
                 if is_short is not None and not grown and is_short():
-                    raise
-                if error.template is not None and not of_records:
                     raise
                 grown.append(error.address)
                 templates[error.address] = error.template

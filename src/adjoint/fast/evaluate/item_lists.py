@@ -12,7 +12,7 @@ from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, iterator_o
 from adjoint.fast.evaluate.iterators.generators import is_pushed
 from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
-from adjoint.fast.evaluate.objects.records import append
+from adjoint.fast.evaluate.objects.records import append, copy_of, records
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
@@ -79,6 +79,8 @@ def demand_quiet_length(ev: Evaluator, a: Abstract) -> None:
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:
     """Return a new list of the items of an iterable."""
+    if (held := records(ev, xs)) is not None:
+        return copy_of(ev, held)
     steps = None if is_pushed(ev, xs) else listed(ev, xs)
     if steps is not None:
         return ev.allocate(ListOf(tuple(steps)))

@@ -372,7 +372,8 @@ def is_listed(t: Any) -> bool:
 
 
 def _record_of(before: Any, after: Any, ev: Evaluator, heap: Heap, other: Heap) -> Any:
-    """Return the template of all items of a list in two heaps; ``None`` if they have none."""
+    """Return the template of all items of a list in two heaps; ``None`` if they have none, or if
+    lists are read item by item, which covers more."""
     found = []
     for held, one in ((before, heap), (after, other)):
         if isinstance(held, ListOf) and held.items:
@@ -381,7 +382,8 @@ def _record_of(before: Any, after: Any, ev: Evaluator, heap: Heap, other: Heap) 
             found.append(held.factory.value)  # type: ignore[union-attr]
         elif not isinstance(held, ListOf):
             return None
-    return found[0] if found and all(x == found[0] for x in found) else None
+    is_one = bool(found) and all(x == found[0] for x in found)
+    return found[0] if is_one and ev.outside.rows else None
 
 
 def contents_template(

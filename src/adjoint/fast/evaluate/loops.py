@@ -296,13 +296,9 @@ def _either_while(
 ) -> list[Abstract] | None:
     """Evaluate a ``while`` loop as one of the program, or, where that is not covered, one iteration
     after the other, as long as the test is known."""
-
-    def written() -> list[Abstract] | None:
-        return _while(ev, initial, op, body, stops)
-
     with restorable(ev) as restore:
         try:
-            return growing(ev, written, of_records=False)
+            return growing(ev, lambda: _while(ev, initial, op, body, stops))
         except NotCovered as error:
             if type(error) not in (NotCovered, Grows):
                 raise
@@ -310,10 +306,7 @@ def _either_while(
             try:
                 return while_unrolled(ev, initial, op, body, stops)
             except Unrolled:
-                if getattr(error, "template", None) is None:
-                    raise error from None
-                restore()
-                return growing(ev, written)
+                raise error from None
 
 
 def _while(

@@ -61,6 +61,7 @@ CONSTANT: frozenset[Any] = frozenset(
         runtime.share_of_less,
         len,
         range,
+        round,
         zip,
         enumerate,
         reversed,

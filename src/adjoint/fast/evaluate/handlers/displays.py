@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.objects.number_keys import as_table, is_key, new_table, update
-from adjoint.fast.evaluate.objects.records import append, columns, pop, records
+from adjoint.fast.evaluate.objects.records import append, columns, copy_of, pop, records
 from adjoint.fast.evaluate.rows import (
     item_of,
     kind_of,
@@ -115,6 +115,11 @@ def _extended(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
     if not is_grown or values == xs:
         raise NotCovered("extending a list", ev.span)
     demand_quiet_length(ev, values)
+    of, held = records(ev, values), ev.held(xs)
+    if of is not None and isinstance(xs, Ref) and isinstance(held, ListOf) and not held.items:
+        ev.demand_own_list(xs.address)
+        ev.heap[xs.address] = ev.held(copy_of(ev, of))  # type: ignore[assignment]
+        return Known(None)
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
         append(ev, xs, x)

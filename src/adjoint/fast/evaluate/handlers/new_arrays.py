@@ -141,8 +141,8 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     if row is not None:
         return array_of(ev, row, dtype.value)
     if (held := records(ev, a)) is not None:
-        found = ev.allocate(ListOf(tuple(_new_array(ev, x, dtype) for x in columns(ev, held))))
-        return ev.call(Known(np.stack), [found], {"axis": Known(1)})
+        arrays = ev.allocate(ListOf(tuple(_new_array(ev, x, dtype) for x in columns(ev, held))))
+        return ev.call(Known(np.stack), [arrays], {"axis": Known(1)})
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if dtype.value is not None and np.dtype(dtype.value) != t.dtype:
             return ev.call(Known(np.ndarray.astype), [a, dtype], {})

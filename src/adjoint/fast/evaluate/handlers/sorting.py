@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
 from adjoint.fast.evaluate.rows import as_row, items_at, number_of, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, RowOf, Tuple
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import rows
 from adjoint.ir.single import Const, Value
@@ -78,7 +78,15 @@ def _(
     reverse: Abstract = Known(False),
 ) -> Abstract:
     held = ev.held(xs)
-    items = _sorted(ev, None if not isinstance(held, ListOf) else [*held.items], key, reverse)
+    if not isinstance(xs, Ref) or not isinstance(held, ListOf):
+        raise NotCovered("a call of sorted", ev.span)
+    ev.heap[xs.address] = empty = ListOf(())  # what its key finds
+    try:
+        items = _sorted(ev, [*held.items], key, reverse)
+        if ev.heap[xs.address] is not empty:
+            raise NotCovered("a list that changes while it is sorted", ev.span)
+    finally:
+        ev.heap[xs.address] = held
     keep(ev, xs, held, [opened_element(ev, x) for x in items])
     return Known(None)
 

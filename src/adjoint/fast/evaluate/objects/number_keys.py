@@ -136,8 +136,7 @@ def update(ev: Evaluator, held: TableOf, other: Abstract) -> Abstract:
     """Evaluate ``d.update(other)`` for two dicts."""
     more = ev.held(other)
     is_plain = held.kind is not set and not _is_counter(held)
-    is_dict = isinstance(more, DictOf | TableOf) and issubclass(more.kind, dict)
-    if not is_plain or not is_dict:
+    if not is_plain or not isinstance(more, DictOf | TableOf) or not issubclass(more.kind, dict):
         raise NotCovered("a method of a container whose keys are not known", ev.span)
     if isinstance(more, TableOf):
         if more is not held:

@@ -64,6 +64,13 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
         rows.append(ev, column, x)
 
 
+def copy_of(ev: Evaluator, held: TableOf) -> Ref:
+    """Return a new list of the same items."""
+    made = read(ev, replace(held, kind=list), Known(slice(None)))
+    assert isinstance(made, Ref)
+    return made
+
+
 def read(ev: Evaluator, held: TableOf, index: Abstract) -> Abstract:
     """Evaluate ``xs[index]``."""
     found = []
