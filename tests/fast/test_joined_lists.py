@@ -127,18 +127,17 @@ def grown_in_the_next_iteration(x, c):
     return total
 
 
-WRITING = [
-    written_after,
-    written_through_either,
-    appended_after,
-    taken_after,
-    the_same,
-    written_in_the_next_iteration,
-    grown_in_the_next_iteration,
-]
+WRITING = [written_after, written_through_either, appended_after, taken_after]
+REFUSED = [the_same, written_in_the_next_iteration, grown_in_the_next_iteration]
 
 
 @pytest.mark.parametrize("f", WRITING)
+def test_variables_hold_lists_that_are_written_to(f):
+    for args in ((1.5, 2.0), (1.5, -2.0), (0.5, 2.0)):
+        agrees(f, *args)
+
+
+@pytest.mark.parametrize("f", REFUSED)
 def test_lists_that_are_written_to_are_not_copied(f):
     for args in ((1.5, 2.0), (1.5, -2.0)):
         if f is not grown_in_the_next_iteration:  # too short a loop is unrolled

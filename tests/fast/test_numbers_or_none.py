@@ -144,14 +144,24 @@ def test_as_in_the_generic_tier(name):
             np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_a_variable_without_a_value_is_not_none():
-    def f(x):
-        if x[0] > 0:
-            y = None
-        elif x[0] < -1:
-            y = x[1]
-        return x[2] if y is None else y
+def _named_y(x):
+    if x[0] > 0:
+        y = None
+    elif x[0] < -1:
+        y = x[1]
+    return x[2] if y is None else y
 
+
+def _named_returned(x):
+    if x[0] > 0:
+        returned = None
+    elif x[0] < -1:
+        returned = x[1]
+    return x[2] if returned is None else returned
+
+
+@pytest.mark.parametrize("f", [_named_y, _named_returned])
+def test_a_variable_without_a_value_is_not_none(f):
     for x in ([1.0, 2.0, 3.0], [-2.0, 2.0, 3.0], [-0.5, 2.0, 3.0]) * 2:
         x = np.array(x)
         try:
