@@ -8,7 +8,6 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.joins import (
-    RETURNED,
     Grows,
     contents_template,
     generalise,
@@ -20,6 +19,7 @@ from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Known, Slot
 from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
+from adjoint.fast.single_assignment.endings import RETURNED
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.nodes import Span

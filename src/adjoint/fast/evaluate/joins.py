@@ -50,6 +50,7 @@ from adjoint.fast.evaluate.values import (
     shape_of,
 )
 from adjoint.fast.not_covered import NotCovered, TooMany
+from adjoint.fast.single_assignment.endings import RETURNED
 from adjoint.ir.single import Value
 
 Types = dict[Value, Type]
@@ -80,9 +81,8 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
     return None
 
 
-ITEM, OWNER, RETURNED = "()", "self()", "returned"
-"""The names of an item of a container, of the object of a method, and of a variable with the result
-of a function, which is only read where it is assigned."""
+ITEM, OWNER = "()", "self()"
+"""The names of an item of a container, and of the object of a method."""
 
 
 def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: str = "") -> Any:

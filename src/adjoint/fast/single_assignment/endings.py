@@ -17,6 +17,8 @@ from adjoint.ir.single import Const, Operand, Undefined, Value
 
 YES: Final = Const(True)
 NO: Final = Const(False)
+RETURNED: Final = "returned()"
+"""Name of the value with the result of a function, which is only read where it is assigned."""
 
 
 @node
@@ -71,7 +73,7 @@ class Ending:
         """Return new values for the results."""
         return Slots(
             tuple(map(Value, self.flags)),
-            Value("returned") if self.returned else None,
+            Value(RETURNED) if self.returned else None,
             tuple(map(Value, self.variables)),
         )
 
@@ -85,4 +87,4 @@ class Ending:
         """Return the part of the results that holds the value of a ``return``."""
         if not self.returned:
             return ()
-        return (Undefined("returned") if value is None else value,)
+        return (Undefined(RETURNED) if value is None else value,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adjoint.fast.single_assignment.endings import NO, YES, Ending
+from adjoint.fast.single_assignment.endings import NO, RETURNED, YES, Ending
 from adjoint.fast.single_assignment.liveness import Liveness, Variables, Way, endless
 from adjoint.ir.node import node
 from adjoint.ir.nodes import For, If, Op, Region, Return, Var, While
@@ -73,11 +73,14 @@ class Form:
 
     def values(self) -> tuple[Value, ...]:
         """Return new values for the carried variables."""
-        return tuple(Value(name.strip("<>").partition(" ")[0]) for name in self.carried)
+        return tuple(
+            Value(RETURNED if name == self.returned else name.strip("<>").partition(" ")[0])
+            for name in self.carried
+        )
 
     def initial(self, variables: tuple[Operand, ...]) -> tuple[Operand, ...]:
         """Return the initial values of `carried`, given those of `names`."""
-        own = tuple(NO if name == self.returning else Undefined("returned") for name in self.own)
+        own = tuple(NO if name == self.returning else Undefined(RETURNED) for name in self.own)
         return (*own, *variables)
 
     def ending(self, live: Mapping[Way, Variables]) -> Ending:

@@ -56,13 +56,13 @@ class _Printer:
         self._depth = 0
         self._last_line: int | None = None
         values = list(defined_values(function.body))
-        counts = Counter(value.name for value in values)
+        counts = Counter(map(_name_of, values))
         numbers: Counter[str] = Counter()
         self._names: dict[Value, str] = {}
         for value in values:
-            numbers[value.name] += 1
-            several = counts[value.name] > 1
-            self._names[value] = f"{value.name}.{numbers[value.name]}" if several else value.name
+            name = _name_of(value)
+            numbers[name] += 1
+            self._names[value] = f"{name}.{numbers[name]}" if counts[name] > 1 else name
 
     def lines(self) -> list[str]:
         function = self._function
@@ -152,8 +152,8 @@ class _Printer:
         match operand:
             case Value():
                 return named.Var(self._names.get(operand, f"{operand.name}!"))
-            case Undefined(name=name):
-                return named.Var(f"?{name}")
+            case Undefined():
+                return named.Var(f"?{_name_of(operand)}")
             case _:
                 return operand
 
@@ -162,3 +162,7 @@ class _Printer:
 
     def _texts(self, operands: tuple[Operand, ...]) -> str:
         return ", ".join(map(self._text, operands))
+
+
+def _name_of(value: Value | Undefined) -> str:
+    return value.name.removesuffix("()")

@@ -94,7 +94,7 @@ class Formulas:
         """Return the name of a value in the source."""
         known = self._names.get(v)
         if known is None:
-            known = self._names[v] = self.new_name(v.name)
+            known = self._names[v] = self.new_name(v.name.removesuffix("()"))
         return known
 
     def new_name(self, base: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.joins import RETURNED
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -20,6 +19,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NeedsGlobal, NotCovered
 from adjoint.fast.single_assignment import primitives as single_primitives
+from adjoint.fast.single_assignment.endings import RETURNED
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
