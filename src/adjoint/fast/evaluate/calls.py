@@ -125,7 +125,7 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
-    if is_plain_arithmetic(ev, f, args):
+    if not ev.attempts and is_plain_arithmetic(ev, f, args):
         return ev.infer(f, args)
     for x in args:
         if type(x) is Ref and derived_instance(ev, x) is not None:

@@ -309,6 +309,8 @@ def _in_some_ways(a: Any, ev: Evaluator, *heaps: Heap) -> Any:
     one is chosen."""
     if isinstance(a, Ref) and _is_passing(a, *heaps):
         a = _copied(a, ev, next(heap for heap in heaps if a.address in heap))
+    if isinstance(a, Closure) and any(_is_passing(cell, *heaps) for cell in a.cells):
+        raise NotCovered("a function of variables that are made in one way only")
     if isinstance(a, Slot | Value):
         t = _leaf_type(a, ev.types)
         if t is None or _may_be_none(a, ev):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.alternatives import for_each
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -23,7 +24,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Abstract, Closure, Known, RulePair, Tuple
+from adjoint.fast.evaluate.values import Abstract, Closure, Either, Known, RulePair, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
@@ -250,10 +251,17 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):
             if isinstance(x, Value) and x in sweep.active:
+                if isinstance(bar, Either):  # ``None``, as numbers decide
+                    zeros = abstract_of(scope.zeros(x))
+                    (bar,) = for_each(ev, bar, lambda one, zeros=zeros: [_or_zeros(one, zeros)])
                 if not (isinstance(bar, Known) and bar.value is None):
                     scope.add(x, whole(ev, ev.operand(bar), x))
 
     return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+
+
+def _or_zeros(bar: Abstract, zeros: Abstract) -> Abstract:
+    return zeros if isinstance(bar, Known) and bar.value is None else bar
 
 
 def _like(t: Type) -> Type:

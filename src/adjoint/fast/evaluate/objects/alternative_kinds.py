@@ -43,6 +43,8 @@ def kind_of(a: Any) -> Any:
     match a:
         case Flag() | Text() | Tuple(kind=builtins.list):
             raise NotCovered(DIFFERENT)
+        case Known(value=value) if value is NotImplemented:  # another method is asked then
+            raise NotCovered(DIFFERENT)
         case Known(value=value) if type(value) in (str, bytes):
             return type(value), value
         case Known(value=value) if type(value) not in (int, float, bool, complex):
