@@ -478,3 +478,44 @@ def test_a_generator_that_is_left_early_within_a_try():
 
     assert ad.gradient(f, 1.5) == (2.0,)
     assert log == ["closed"]
+
+
+# ---- effects before an exception that depends on numbers -----------------------------------------
+
+
+def added_to(x, m):
+    try:
+        m[1][1:] -= 0.2 * m[0][1:]
+        np.add.at(m, [0, 0], x)
+        if x > 2.0:
+            raise ValueError
+        y = x * 2
+    except ValueError:
+        y = x * 3
+    return y * np.sum(np.sin(m))
+
+
+def lists_grown(x, m):
+    grown = []
+    for row in m:
+        try:
+            grown.append(x * row[0])
+            if x > 2.0:
+                raise ValueError
+            grown[-1] += row[1]
+        except ValueError:
+            grown.append(row[2])
+    return sum(v * v for v in grown) + len(grown)
+
+
+@pytest.mark.parametrize("f", [added_to, lists_grown])
+def test_effects_before_an_exception_that_depends_on_numbers_happen_once(f):
+    for x in (1.0, 3.0, 1.5):
+        given, expected, plain = (np.arange(6.0).reshape(2, 3) / 7 for _ in range(3))
+        y = f(x, plain)
+        found = ad.withgradient(f, x, given)
+        assert found.value == pytest.approx(y, rel=1e-14)
+        assert np.array_equal(given, plain)
+        value, gradient = ad.value_and_grad(f, (0, 1), tier="generic")(x, expected)
+        assert not difference(found.gradient, gradient, rtol=1e-12)
+        assert not difference(found.value, value, rtol=1e-14)

@@ -40,6 +40,7 @@ from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.single_assignment.primitives import assigned, latest, wrote
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
@@ -297,5 +298,7 @@ def _takes_all(op: Call) -> bool:
 
 def _acts(op: Call) -> bool:
     """Return whether a call must not run twice."""
-    f = op.callee.value if isinstance(op.callee, Const) else None
-    return f is None or f is runtime.draw or f in runtime.WRITES
+    return not isinstance(op.callee, Const) or op.callee.value in _ACTING
+
+
+_ACTING = {runtime.draw, runtime.read_clock, *runtime.WRITES, *runtime.BUFFER_WRITES, *rows.EFFECTS}
