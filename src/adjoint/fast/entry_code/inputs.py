@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
-from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
+from adjoint.fast.entry_code.unread_inputs import TWICE, holds_one, object_at, unread
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.plain_classes import is_plain_object
@@ -291,7 +291,7 @@ class Reading:
         )
         found = [one for one in shown(self.outside, leaves) if one[0].argument == argument]
         if len({id(sample) for _, _, sample in found}) != len(found):
-            raise NotCovered(_TWICE)
+            raise NotCovered(TWICE)
         typed = {id(guard.source) for guard in self.outside.guards if guard.kind == "type"}
         one_kind = any(not path and id(source) not in typed for source, path, _ in found)
         self._distinct(
@@ -314,7 +314,7 @@ class Reading:
             there = [object_at(samples[id(place.owner)], key) for key in place.keys]
             within = [samples[id(source)] for source in place.within]
             if holds_one(there, [samples[id(x)] for x in held], within):
-                raise NotCovered(_TWICE)
+                raise NotCovered(TWICE)
             read = ", ".join(self.place(place.owner, key) for key in place.keys)
             tests.append(f"holds_one(({read},), {self._all(held)}, {self._all(place.within)})")
         return tests
@@ -369,7 +369,6 @@ def _has(kind: type, name: str) -> bool:
     return any(name in vars(base) for base in kind.__mro__)
 
 
-_TWICE = "something that occurs twice in an argument, or in the function"
 _FEW = 4
 """Number of objects up to which pairwise comparison is faster than a set of identities."""
 

@@ -16,11 +16,13 @@ import numpy as np
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.primal.value_kinds import fields_of, is_objects, slots_of
 from adjoint.runtime.leaves import object_fields
 from adjoint.runtime.memory.holdings import parts_of
 
+TWICE = "something that occurs twice in an argument, or in the function"
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
 _ITEMS = _PLAIN | {list, tuple}
 _READ = frozenset({"item", "attribute", "cell", "cell object"})
@@ -119,6 +121,9 @@ def _read_at(outside: Outside, source: Source, owner: Any, key: Any) -> None:
         outside.rely_on_field(type(owner), key)
     found = object_at(owner, key)
     outside.read(source, kind, key, found.cell_contents if kind == "cell" else found)
+    made = next(x for x in reversed(outside.sources) if x.parent is source and x.key == key)
+    if id(made) not in outside.twins and id(made) not in outside.samples:
+        raise NotCovered(TWICE)  # what is inside has a cotangent that is not written
 
 
 def keys_of(sample: Any) -> Iterable[Any]:

@@ -69,6 +69,12 @@ _CONTENT = {
     *((f, 0) for f in (np.unravel_index, np.all, np.any, np.prod, np.broadcast_to, np.reshape)),
     *((f, 1) for f in (np.take, np.ndarray.take, np.roll)),
     (np.roll, "shift"),
+    *((f, at) for f in members(np, "sum prod ndarray.sum ndarray.prod") for at in (5, "initial")),
+    *(
+        (f, at)
+        for f in members(np, "max min amax amin ndarray.max ndarray.min")
+        for at in (4, "initial")
+    ),
 }
 """Functions, and places of integers that are elements or indices."""
 
