@@ -1,7 +1,6 @@
 """`tier`, and what chooses between the tiers."""
 
 import contextlib
-import datetime
 import functools
 import linecache
 import math
@@ -182,16 +181,11 @@ def deleted_globally(x):
     return y
 
 
-def of_a_date(x):
-    return datetime.date(2024, 1, 2).day * x
-
-
 @pytest.mark.parametrize(
     "f, reason",
     [
         (halved_power, "a power is complex"),
         (deleted_globally, "a deletion of a global variable"),
-        (of_a_date, "a new date"),
     ],
 )
 def test_reasons(f, reason):

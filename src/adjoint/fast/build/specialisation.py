@@ -109,7 +109,7 @@ def specialise(
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.is_run_once = may_print and mode.is_gradient and not mode.has_rows
-        outside.shows_twins = not (mode.has_tangents or mode.has_rows)
+        outside.shows_twins = mode.is_gradient  # the generic tier adds what pullbacks show
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful

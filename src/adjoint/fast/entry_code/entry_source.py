@@ -43,7 +43,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
         return tangent_entry(program, count, mode)
     roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
     for root in roots:
-        if any(leaf.source.argument == root for leaf in wanted):
+        if outside.shows_twins and any(leaf.source.argument == root for leaf in wanted):
             read_ties(outside, root)
     made = Reading(outside)
     made.read_all()

@@ -438,14 +438,3 @@ if hasattr(np, "cumulative_prod"):
                 raise ValueError("no first factor")
             y = np.concatenate([np.ones_like(y[:1]), y])
         return np.moveaxis(y, 0, axis)
-
-
-if hasattr(np, "vecdot"):
-
-    @definition(np.vecdot)
-    def _vecdot(x1, x2, /, *, axis=-1):
-        if np.ndim(x1) != np.ndim(x2) and axis >= 0:
-            raise ValueError("axes that are not one")
-        if np.shape(x1)[axis] != np.shape(x2)[axis]:
-            raise ValueError("lengths that differ")
-        return np.sum(np.conj(x1) * x2, axis=axis)

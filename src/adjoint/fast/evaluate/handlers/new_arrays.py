@@ -245,6 +245,16 @@ def _(ev: Evaluator, condition: Abstract, *values: Abstract) -> Abstract:
     return ev.infer(np.where if values else np.nonzero, [condition, *values])
 
 
+if hasattr(np, "vecdot"):
+
+    @handler(np.vecdot)
+    def _(ev: Evaluator, a: Abstract, b: Abstract, *, axis: Abstract = Known(-1)) -> Abstract:
+        if not isinstance(axis, Known) or axis.value != -1:
+            last = Known(-1)
+            a, b = (ev.call(Known(np.moveaxis), [x, axis, last], {}) for x in (a, b))
+        return ev.infer(np.vecdot, [a, b])
+
+
 @handler(np.broadcast_arrays)
 def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstract:
     """Each array or number, or a view of it in the common shape."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.fields import field_of
-from adjoint.fast.evaluate.plain_classes import is_plain_outside
+from adjoint.fast.evaluate.plain_classes import DATES, is_plain_outside
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import (
     HIDDEN,
@@ -43,8 +43,8 @@ def kind_of(a: Any) -> Any:
     match a:
         case Flag() | Text() | Tuple(kind=builtins.list):
             raise NotCovered(DIFFERENT)
-        case Known(value=value) if value is NotImplemented:  # another method is asked then
-            raise NotCovered(DIFFERENT)
+        case Known(value=value) if value is NotImplemented or type(value) in DATES:
+            raise NotCovered(DIFFERENT)  # another method is asked, or a loop is unrolled
         case Known(value=value) if type(value) in (str, bytes):
             return type(value), value
         case Known(value=value) if type(value) not in (int, float, bool, complex):
