@@ -22,6 +22,7 @@ from adjoint.rulekit.partials import (
     Partials,
     Rule,
     Traits,
+    of_zero,
     with_arity,
 )
 from adjoint.rulekit.projection import held, unbroadcast
@@ -168,11 +169,17 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Partials, p: Callable[
         if type(y) is complex:
             return general(f, traits, slopes, (x,))
         if of_numpy:
-            return y, lambda y_bar: (None, float(y_bar and y_bar * p(y, float64(x))))
+
+            def number_back(y_bar: Any) -> Any:
+                number = float64(x)
+                bar = y_bar * p(y, number) if y_bar else of_zero(y_bar, p, y, number)
+                return None, float(bar)
+
+            return y, number_back
 
         def scalar_back(y_bar: Any) -> Any:
             try:
-                return None, y_bar and y_bar * p(y, x)
+                return None, y_bar * p(y, x) if y_bar else of_zero(y_bar, p, y, x)
             except POLES:
                 return None, y_bar * p(float64(y), float64(x))
 
@@ -255,10 +262,11 @@ def _binary(
             return general(f, traits, slopes, (a, b))
 
         def scalar_back(y_bar: Any) -> Any:
-            if not y_bar:
-                return None, y_bar, y_bar
             try:
-                a_bar, b_bar = y_bar * p(y, a, b), y_bar * q(y, a, b)
+                if y_bar:
+                    a_bar, b_bar = y_bar * p(y, a, b), y_bar * q(y, a, b)
+                else:
+                    a_bar, b_bar = of_zero(y_bar, p, y, a, b), of_zero(y_bar, q, y, a, b)
             except POLES:
                 floats = float64(y), float64(a), float64(b)
                 a_bar, b_bar = y_bar * p(*floats), y_bar * q(*floats)
@@ -310,7 +318,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
 
         def scalar_back(y_bar: Any) -> Any:
             try:
-                bar = y_bar and y_bar * p(y, a, b)
+                bar = y_bar * p(y, a, b) if y_bar else of_zero(y_bar, p, y, a, b)
             except POLES:
                 bar = y_bar * p(float64(y), float64(a), float64(b))
             return (None, bar, None) if left else (None, None, bar)

@@ -24,6 +24,23 @@ LOW = "efF"
 POLES = (ZeroDivisionError, OverflowError)
 """Exceptions of Python numbers where IEEE 754, and so `numpy.float64`, has an infinity."""
 
+_LARGEST = float(np.finfo(float).max)
+
+
+def beside_zero(y_bar: Any, slope: Any) -> Any:
+    """Return ``y_bar * slope`` for a zero cotangent, which may have a derivative of its own; zero
+    beside an infinite slope."""
+    return y_bar * slope if abs(slope) <= _LARGEST else 0.0 * y_bar
+
+
+def of_zero(y_bar: Any, p: Callable[..., Any], *values: Any) -> Any:
+    """Return the product of a zero cotangent and the partial derivative ``p(*values)``."""
+    try:
+        slope = p(*values)
+    except POLES:
+        return 0.0 * y_bar
+    return beside_zero(y_bar, slope)
+
 
 @dataclass(frozen=True, slots=True)
 class Partials:

@@ -12,7 +12,7 @@ from typing import Any
 from numpy import float64
 
 from adjoint.rulekit.lanes import lane
-from adjoint.rulekit.partials import POLES
+from adjoint.rulekit.partials import POLES, of_zero
 from adjoint.rulekit.registry import entry
 
 
@@ -33,7 +33,7 @@ def _of_a_number(f: Callable[..., Any], p: Callable[..., Any]) -> Callable[..., 
 
         def number_back(y_bar: Any) -> tuple[Any, ...]:
             if not y_bar:
-                return None, y_bar
+                return None, of_zero(y_bar, p, y, x)
             try:
                 return None, y_bar * p(y, x)
             except POLES:

@@ -13,6 +13,7 @@ from numpy import float64, ndarray
 
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.primal.value_kinds import PLAIN, is_objects
+from adjoint.rulekit.partials import beside_zero
 from adjoint.rulekit.projection import OTHER_SEQUENCES, SEQUENCES
 from adjoint.rulekit.registry import lookup, trusted_rule, trusted_rules
 from adjoint.runtime.arrays.overrides import ufunc_override
@@ -162,7 +163,9 @@ def has_ufuncs(*operands: Any) -> bool:
 
 def _product_back(a: Any, b: Any) -> Callable[..., Any]:
     def mul_back(y_bar: Any) -> tuple[Any, ...]:
-        return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
+        if y_bar:
+            return None, y_bar * b, y_bar * a
+        return None, beside_zero(y_bar, b), beside_zero(y_bar, a)
 
     return mul_back
 
