@@ -3,6 +3,9 @@ are those of the generic tier."""
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import types
 import warnings
 
 import numpy as np
@@ -416,3 +419,53 @@ def test_windows_that_share_elements():
     assert ad.pushforward(one, (windows, 1.5), (None, 1.0))[1] == pytest.approx(6.0)
     with pytest.raises(ad.AdjointError, match="elements share their memory"):
         ad.gradient(all_of_them, windows, 1.5)
+
+
+# ---- objects of other kinds that a function leaves outside ---------------------------------------
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    t: float
+
+
+class OneSlot:
+    __slots__ = ("u",)
+
+
+class SlotAndField(OneSlot):
+    pass
+
+
+def with_slot_and_field(x):
+    made = SlotAndField()
+    made.u, made.v = x, 2 * x
+    return made
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: collections.Counter(a=x),
+        lambda x: collections.defaultdict(list, {"k": [x]}),
+        lambda x: [collections.OrderedDict(u=x)],
+        lambda x: types.SimpleNamespace(t=x),
+        lambda x: {"row": Slots(x)},
+        with_slot_and_field,
+    ],
+)
+def test_objects_that_are_left_outside_are_of_their_class(make):
+    def f(log, x):
+        log["made"] = make(x)
+        return x * x
+
+    log, plain = {}, {}
+    f(plain, 2.0)
+    for _ in range(2):
+        assert ad.gradient(f, log, 2.0)[1] == 4.0
+        assert type(log["made"]) is type(plain["made"])
+    made = log["made"]
+    if isinstance(made, SlotAndField):
+        assert (made.u, made.v) == (2.0, 4.0)
+    elif not isinstance(made, dict) or "row" not in made:
+        assert made == plain["made"]

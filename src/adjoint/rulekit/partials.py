@@ -29,12 +29,17 @@ _LARGEST = float(np.finfo(float).max)
 
 def beside_zero(y_bar: Any, slope: Any) -> Any:
     """Return ``y_bar * slope`` for a zero cotangent, which may have a derivative of its own; zero
-    beside an infinite slope."""
+    beside an infinite slope; ``None`` for ``None``."""
+    if y_bar is None:
+        return None
     return y_bar * slope if abs(slope) <= _LARGEST else 0.0 * y_bar
 
 
 def of_zero(y_bar: Any, p: Callable[..., Any], *values: Any) -> Any:
-    """Return the product of a zero cotangent and the partial derivative ``p(*values)``."""
+    """Return the product of a zero cotangent and the partial derivative ``p(*values)``; ``None`` for
+    ``None``."""
+    if y_bar is None:
+        return None
     try:
         slope = p(*values)
     except POLES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -28,6 +29,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
+from adjoint.primal.value_kinds import slots_of
 
 
 @node
@@ -99,6 +101,16 @@ def values_stored(
     return tuple(found)
 
 
+def _is_of_another_kind(held: HeapObject) -> bool:
+    """Return whether an object consists of more than the entries of a dict, or its fields."""
+    if isinstance(held, DictOf):
+        return held.kind is not dict
+    if not isinstance(held, Instance):
+        return False
+    is_plain = held.cls is not SimpleNamespace and not slots_of(held.cls)
+    return not is_plain or not HIDDEN.isdisjoint(held.names)
+
+
 def _row(ev: Evaluator, held: RowOf) -> Value:
     if holds_arrays(ev.types[held.value]):
         raise NotCovered("a list of arrays of unknown length is stored outside")
@@ -120,7 +132,7 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
             raise NotCovered("a container that holds itself is stored outside")
         if isinstance(held, RowOf):
             yield _row(ev, held)
-        elif isinstance(held, Instance) and not HIDDEN.isdisjoint(held.names):
+        elif _is_of_another_kind(held):
             raise NotCovered("an object of a class of another kind is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):
             for part in held.items:
