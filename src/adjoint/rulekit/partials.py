@@ -36,8 +36,8 @@ def beside_zero(y_bar: Any, slope: Any) -> Any:
 
 
 def of_zero(y_bar: Any, p: Callable[..., Any], *values: Any) -> Any:
-    """Return the product of a zero cotangent and the partial derivative ``p(*values)``; ``None`` for
-    ``None``."""
+    """Return the product of a zero cotangent and the partial derivative ``p(*values)``; ``None``
+    for ``None``."""
     if y_bar is None:
         return None
     try:
