@@ -108,13 +108,7 @@ def _ediff1d(ary):
 def _indices(dimensions, dtype=int):
     if dtype not in (int, float):
         raise TypeError("places of another kind")
-    rank = len(dimensions)
-    lines = [
-        np.broadcast_to(
-            np.reshape(np.arange(n), tuple(-1 if i == at else 1 for i in range(rank))), dimensions
-        )
-        for at, n in enumerate(dimensions)
-    ]
+    lines = [np.cumsum(np.ones(dimensions, int), at) - 1 for at in range(len(dimensions))]
     y = np.stack(lines)
     return y if dtype is int else y * 1.0
 

@@ -12,9 +12,10 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.joins import share
 from adjoint.fast.evaluate.objects.alternative_kinds import copy_of
+from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import Abstract, Either, HeapObject, Instance, Known, Ref, Tuple
-from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.not_covered import CarriedWrite, NotCovered, Raises
 from adjoint.fast.single_assignment import primitives
 from adjoint.ir.single import Const
 
@@ -25,28 +26,41 @@ def for_each(ev: Evaluator, a: Either, run: Run) -> list[Abstract]:
     """Evaluate `run` for each alternative, in branches; return the joined results.
 
     If that is not covered, the program leaves where ``None`` is chosen: most code that works on one
-    of several things has excluded ``None`` before, by a test of something else.
+    of several things has excluded ``None`` before, by a test of something else. Without ``None``,
+    it leaves where another one is chosen than in the call at specialisation.
     """
+    numbers = {*a.numbers}
     with restorable(ev) as restore:
         try:
-            return _among(ev, a, run)
+            return _among(ev, a, run, numbers)
         except NotCovered as error:
-            nones = [isinstance(x, Known) and x.value is None for x in a.items]
-            if type(error) is not NotCovered or not any(nones) or all(nones):
-                raise
+            pairs = zip(a.numbers, a.items, strict=True)
+            taken = {n for n, x in pairs if not isinstance(x, Known) or x.value is not None}
             restore()
+            if taken == numbers:
+                taken = _sampled(ev, a)
+            if type(error) not in (NotCovered, CarriedWrite) or not taken:
+                raise
             reason = error.reason
-
-    def run_some(x: Abstract) -> list[Abstract] | None:
-        if isinstance(x, Known) and x.value is None:
-            raise Raises(None, reason, ev.span)
-        return run(x)
-
-    return _among(ev, a, run_some)
+    return _among(ev, a, run, taken, reason)
 
 
-def _among(ev: Evaluator, a: Either, run: Run) -> list[Abstract]:
+def _sampled(ev: Evaluator, a: Either) -> set[int]:
+    """Return the number of the alternative that the call at specialisation chooses, if that is
+    known."""
+    place = ev.operand(a.place)
+    with ev.trial():
+        tests = [ev.operation(operator.eq, (place, Const(n)), number(bool)) for n in a.numbers]
+        pairs = zip(a.numbers, tests, strict=True)
+        return {n for n, test in pairs if sample_truth(ev, test)}
+
+
+def _among(ev: Evaluator, a: Either, run: Run, taken: set[int], reason: str = "") -> list[Abstract]:
+    """Evaluate `run` for the alternatives `taken`; the program leaves for others."""
+
     def among(some: list[tuple[int, Abstract]]) -> list[Abstract] | None:
+        if len(some) == 1 and some[0][0] not in taken:
+            raise Raises(None, reason, ev.span)
         if len(some) == 1:
             return _with(ev, some[0][1], run)
         middle = len(some) // 2
