@@ -118,8 +118,9 @@ class Draft(Aliases):
         Results of cached functions that are in sight, by function and operands.
     cached_states
         By cached function: the contents of the variables that it has captured.
-    read_by_cached
-        Arrays that cached functions read: nothing may write to them.
+    read_by_cached, shared_results
+        Arrays that cached functions read, and contents of what they take and return, by address:
+        nothing may write to these.
     origins
         By value, also of reverse sweeps: its place, and those of the calls that led there.
     origin
