@@ -252,16 +252,20 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         for x, bar in zip(op.operands, items[1:], strict=True):
             if isinstance(x, Value) and x in sweep.active:
                 if isinstance(bar, Either):  # ``None``, as numbers decide
-                    zeros = abstract_of(scope.zeros(x))
-                    (bar,) = for_each(ev, bar, lambda one, zeros=zeros: [_or_zeros(one, zeros)])
+                    bar = _or_zeros(ev, bar, abstract_of(scope.zeros(x)))
                 if not (isinstance(bar, Known) and bar.value is None):
                     scope.add(x, whole(ev, ev.operand(bar), x))
 
     return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
 
 
-def _or_zeros(bar: Abstract, zeros: Abstract) -> Abstract:
-    return zeros if isinstance(bar, Known) and bar.value is None else bar
+def _or_zeros(ev: Evaluator, bar: Either, zeros: Abstract) -> Abstract:
+    """Return `bar`, or zeros where it is ``None``."""
+
+    def one(x: Abstract) -> list[Abstract]:
+        return [zeros if isinstance(x, Known) and x.value is None else x]
+
+    return for_each(ev, bar, one)[0]
 
 
 def _like(t: Type) -> Type:

@@ -248,7 +248,7 @@ def _(ev: Evaluator, condition: Abstract, *values: Abstract) -> Abstract:
 if hasattr(np, "vecdot"):
 
     @handler(np.vecdot)
-    def _(ev: Evaluator, a: Abstract, b: Abstract, *, axis: Abstract = Known(-1)) -> Abstract:
+    def vecdot(ev: Evaluator, a: Abstract, b: Abstract, *, axis: Abstract = Known(-1)) -> Abstract:
         if not isinstance(axis, Known) or axis.value != -1:
             last = Known(-1)
             a, b = (ev.call(Known(np.moveaxis), [x, axis, last], {}) for x in (a, b))
