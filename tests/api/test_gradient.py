@@ -285,3 +285,4 @@ def test_a_tuple_that_is_given_twice(kind, tier):
 def test_tuples_that_cannot_be_made_anew():
     when = time.localtime(0.0)
     assert ad.gradient(lambda t, u, x: x * t[0] / u[0], when, when, 3.0)[2] == 1.0
+    assert ad.gradient(lambda t, x: x * t[0][0] / t[1][0], [when, when], 3.0)[1] == 1.0

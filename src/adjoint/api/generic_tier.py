@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -25,7 +24,6 @@ from adjoint.levels.foreign.mentions import goes_on_a_tape
 from adjoint.locks import short_lived
 from adjoint.primal.compiled_functions import refuse_foreign_arrays
 from adjoint.primal.engine_object import EngineObject
-from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import is_array_of_others
 from adjoint.runtime.cache.units import known_unit
 from adjoint.runtime.dispatch.call import call_keywords
@@ -255,7 +253,6 @@ def forward(
     omitted or meaningless."""
     refuse_foreign_arrays(f, args)
     _demand_seen(args, wanted)
-    args = _each_its_own(args)
     args, apart = independent_arguments(f, args, kwargs, wanted, arrays=True)
     if not basics.ready:
         basics.load()
@@ -305,26 +302,6 @@ def look_at_once(f: Callable[..., Any]) -> None:
     unit = known_unit(f) if type(f) is FunctionType else None
     if unit is not None and 0 <= unit.calls < OFTEN:
         unit.calls = OFTEN
-
-
-def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Replace tuples that occur twice among the arguments by copies: equal literals are one object,
-    but separate variables."""
-    if not any(isinstance(arg, tuple) for arg in args):
-        return args
-    seen: set[int] = set()
-    return tuple([_own(arg, seen) for arg in args])
-
-
-def _own(value: Any, seen: set[int]) -> Any:
-    if not isinstance(value, tuple):
-        return value
-    parts = [_own(part, seen) for part in tuple.__iter__(value)]
-    is_new = id(value) not in seen
-    seen.add(id(value))
-    if is_new and all(map(operator.is_, parts, tuple.__iter__(value))):
-        return value
-    return rebuild(value, parts)
 
 
 def _demand_seen(args: tuple[Any, ...], wanted: Collection[int] | None) -> None:

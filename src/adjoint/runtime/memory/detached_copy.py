@@ -141,6 +141,8 @@ class Copies:
             own = fields_of(twin)
             if own is not None:
                 dict.update(own, {key: self.of(value) for key, value in entries_of(fields)})
+        if isinstance(x, tuple):
+            return  # its slots are elements, those of `time.struct_time` for example
         slots = slots_of(type(x))
         for name, value in filled_slots(x).items():
             if slots[name].__objclass__ is not functools.partial:  # set by its constructor

@@ -51,6 +51,8 @@ class Holdings:
         By identity: the arrays that own the memory of arrays of numbers.
     functions
         The functions that hold nothing; they may name global variables.
+    repeated
+        The identities of the tuples that were met more than once.
     """
 
     def __init__(self, values: Iterable[Any], most: int | None = None) -> None:
@@ -58,12 +60,17 @@ class Holdings:
         self.carrying: set[int] = set()
         self.arrays: dict[int, Any] = {}
         self.functions: list[FunctionType] = []
+        self.repeated: set[int] = set()
         around: dict[int, list[int]] = {}
         queue, count = deque(values), 0
         while queue and (most is None or count < most):
             x = queue.popleft()
             kind = type(x)
-            if kind in _PLAIN or (key := key_of(x)) in self.found:
+            if kind in _PLAIN:
+                continue
+            if (key := key_of(x)) in self.found:
+                if issubclass(kind, tuple):
+                    self.repeated.add(key)
                 continue
             if by_value(x):
                 if isinstance(x, np.ndarray) and x.dtype.kind in "fciu":

@@ -5,6 +5,9 @@ dicts, objects and captured variables carry it by identity. Where one of these i
 positions, or is both given and held by the function, the later argument is replaced by a copy that
 holds the same arrays while the function runs. A write to either of the two would not be seen
 in the other, so the write is refused.
+
+Within one argument, a tuple that stands at several places is replaced by copies as well: literals
+that are equal are one object, but separate variables.
 """
 
 from __future__ import annotations
@@ -26,9 +29,10 @@ from adjoint.primal.array_memory import (
     restore_form,
     root_of,
 )
-from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.container_contents import ABSENT, elements_of
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.part_exchange import Exchanges, slots_in
+from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, mapping_behind
 from adjoint.runtime.memory.detached_copy import Copies
 from adjoint.runtime.memory.holdings import Holdings, key_of, named_by, parts_of
@@ -77,7 +81,8 @@ def independent_arguments(
     shared: dict[int, dict[int, str]] = {}
     for i, one in held.items():
         keys = one.carrying.union(one.arrays if arrays else ())
-        if found := {key: known[key] for key in keys if key in known}:
+        found = {key: known[key] for key in keys if key in known}
+        if found or not one.repeated.isdisjoint(one.carrying):
             shared[i] = found
         known |= dict.fromkeys((*one.found, *one.arrays), f"argument {i}")
     if not shared:
@@ -268,7 +273,8 @@ class _Parts(Copies):
 
     def of(self, x: Any) -> Any:
         if id(x) in self._made:
-            return self._made[id(x)]
+            made = self._made[id(x)]
+            return self._again(made) if id(x) in self._held.repeated else made
         if by_value(x):
             return self._named(x) if isinstance(x, np.ndarray) else x
         if key_of(x) not in self._held.carrying:
@@ -286,6 +292,11 @@ class _Parts(Copies):
                 if new is not old:
                     self._exchanges.put(read, write, old, new)
         return self._made[id(x)]
+
+    def _again(self, x: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a copy of a tuple, and of the tuples in it, for one more of its places."""
+        parts = [self._again(part) if isinstance(part, tuple) else part for part in elements_of(x)]
+        return rebuild(x, parts)  # type: ignore[no-any-return]
 
     def _named(self, x: np.ndarray[Any, Any]) -> Any:
         """Return `x`, or its twin if its memory is shared."""
