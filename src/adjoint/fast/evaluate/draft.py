@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.call_frames import Attempt, Frame, Suspension
+from adjoint.fast.evaluate.objects.heap import Heap
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.plain_classes import changed_by
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -27,32 +27,20 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.evaluate.values import (
-    HIDDEN,
-    ITEMS,
     Abstract,
-    DequeOf,
-    DictOf,
-    External,
-    FieldsOf,
     Flag,
     HeapObject,
-    Instance,
     Iterating,
     Known,
-    ListOf,
     Origin,
     Ref,
     RulePair,
-    SetOf,
     Slot,
-    Tuple,
 )
-from adjoint.fast.evaluate.writes.aliases import Aliases
-from adjoint.fast.not_covered import NotCovered, Raises, WrittenCopy
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
-from adjoint.ir.nodes import Span
 from adjoint.ir.single import Call, Const, Operand, Value
 
 MOST_OPERATIONS = 60_000
@@ -63,13 +51,11 @@ LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
 
 
-class Draft(Aliases):
+class Draft(Heap):
     """A program under construction.
 
     Attributes
     ----------
-    outside
-        The outside values that the program reads, and its guards.
     dims
         By value: the symbolic dimension whose length it is.
     parts_of
@@ -90,12 +76,6 @@ class Draft(Aliases):
         Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
         By list of numbers: the dimension that is its length.
-    shared_lists
-        Addresses of lists and objects of which a variable holds one or another.
-    keeps_lists, may_keep_lists
-        Whether such a variable holds the lists themselves if it can; whether it may.
-    shown_fields
-        Addresses of objects whose ``__dict__`` has been read.
     row_writes
         Number of writes to lists of numbers so far.
     maybe, nones
@@ -128,8 +108,7 @@ class Draft(Aliases):
     """
 
     def __init__(self, outside: Outside) -> None:
-        super().__init__(outside.types)
-        self.outside = outside
+        super().__init__(outside)
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
@@ -159,15 +138,9 @@ class Draft(Aliases):
         self.shared_results: dict[int, HeapObject] = {}
         self.choices: list[Any] = []
         self._certain_from = 0
-        self.heap: dict[int, HeapObject] = {}
-        self.shared_lists: set[int] = set()
-        self.keeps_lists, self.may_keep_lists = False, True
-        self.shown_fields: set[int] = set()
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
         self.hint = "t"
-        self.span: Span | None = None
-        self._addresses = 0
         self._operations = 0
         self._derived: dict[tuple[Any, ...], Symbol] = {}
 
@@ -331,7 +304,7 @@ class Draft(Aliases):
         if items is None:
             raise NotCovered("a structure as an operand of an operation", self.span)
         if isinstance(a, Ref):
-            self._demand_tree(a)
+            self.demand_tree(a)
         operands = tuple(map(self.operand, items))
         kind = list if isinstance(a, Ref) or self.is_list(a) else tuple
         if all(isinstance(x, Const) for x in operands):
@@ -341,65 +314,6 @@ class Draft(Aliases):
         self.packs[made] = operands
         self.note_alias(made, operands)
         return made
-
-    def _demand_tree(self, a: Ref) -> None:
-        """Refuse a list that holds itself."""
-        inside, seen = [*(self.sequence(a) or ())], {a.address}
-        while inside:
-            x = inside.pop()
-            if isinstance(x, Ref):
-                if x.address == a.address:
-                    raise NotCovered("a list that holds itself", self.span)
-                if x.address in seen:
-                    continue
-                seen.add(x.address)
-            inside += self.sequence(x) or ()
-
-    def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:
-        """Return the items of a tuple or list of known length; ``None`` for anything else."""
-        if isinstance(a, Tuple):
-            return a.items
-        if isinstance(a, Known) and isinstance(a.value, tuple):
-            return tuple(map(Known, a.value))
-        if isinstance(held := self.held(a), ListOf):
-            return held.items
-        if isinstance(held, Instance) and ITEMS in held.names:
-            whole = held.items[held.names.index(ITEMS)]
-            return whole.items if isinstance(whole, Tuple) and not changed_by(held.cls) else None
-        if isinstance(a, External) and isinstance(a.sample, list | tuple):
-            return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
-        return None
-
-    def is_list(self, a: Abstract) -> bool:
-        return isinstance(getattr(a, "sample", None), list)
-
-    def keys(self, a: Abstract) -> tuple[Any, ...] | None:
-        """Return the keys of a dict; ``None`` for anything else."""
-        if isinstance(a, External) and type(a.sample) is dict:
-            return tuple(a.sample)
-        if isinstance(a, FieldsOf):
-            held = self.held(a.owner)
-            if isinstance(held, Instance):
-                return tuple(name for name in held.names if name not in HIDDEN)
-            return tuple(vars(a.owner.sample))  # type: ignore[union-attr]
-        held = self.held(a)
-        return held.keys if isinstance(held, DictOf) else None
-
-    def count(self, a: Abstract) -> int | None:
-        """Return the number of items of a container of known structure; ``None`` for others."""
-        held = self.held(a)
-        if isinstance(a, Iterating) and a.kind in (dict.keys, dict.values, dict.items):
-            (a,) = a.operands
-        if isinstance(held, DequeOf):
-            return len(held.items)
-        if isinstance(held, SetOf):
-            return len(held.keys)
-        if isinstance(a, External) and isinstance(a.sample, set | frozenset):
-            return len(a.sample)
-        parts = self.sequence(a)
-        if parts is None:
-            parts = self.keys(a)
-        return None if parts is None else len(parts)
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""
@@ -430,25 +344,6 @@ class Draft(Aliases):
     def has_rows(self) -> bool:
         """Return whether a list of numbers is a value of the program."""
         return any(type(t) is Row for t in self.types.values())
-
-    # ---- the heap --------------------------------------------------------------------------------
-
-    def allocate(self, held: HeapObject) -> Ref:
-        self._addresses += 1
-        self.heap[self._addresses] = held
-        return Ref(self._addresses)
-
-    def demand_own_list(self, address: int) -> None:
-        """Refuse a write to a list or object that a variable may hold another of (`joins`)."""
-        if address in self.shared_lists:
-            kind = WrittenCopy if self.may_keep_lists else NotCovered
-            raise kind(
-                "a write to a list or object that depends on a branch or an iteration", self.span
-            )
-
-    def held(self, a: Any) -> HeapObject | None:
-        """Return the content of the heap that `a` refers to; ``None`` if it refers to none."""
-        return self.heap.get(a.address) if isinstance(a, Ref) else None
 
     def derived(self, *key: Any) -> Symbol:
         """Return the symbolic dimension of an expression `key`; equal keys share a symbol."""

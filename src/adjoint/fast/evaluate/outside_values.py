@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from inspect import Signature
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
-from adjoint.fast.evaluate.callees.numpy_definitions import definitions
-from adjoint.fast.evaluate.handlers.table import handlers
+from adjoint.fast.evaluate.callees.outside_functions import OutsideFunctions
 from adjoint.fast.evaluate.leaves import (
     Leaf,
     constant_structure,
@@ -26,7 +25,7 @@ from adjoint.fast.evaluate.leaves import (
     name_of,
     path_of,
 )
-from adjoint.fast.evaluate.objects.guards import Guards, is_own
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import (
     DATES,
     is_compiled,
@@ -37,18 +36,13 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_outside,
 )
 from adjoint.fast.evaluate.stand_ins import (
-    axes_of,
     gradient_in,
-    is_dispatching,
-    is_mapped,
     options_of,
-    rows_of,
 )
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
-    Closure,
     External,
     Flag,
     Known,
@@ -60,9 +54,6 @@ from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.compiled_functions import python_of
-from adjoint.primal.packages import COMPILING, package
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import lookup
 
 MOST_SOURCES = 600
 """Greatest number of sources: for larger structures, specialising takes longer than it saves."""
@@ -74,7 +65,7 @@ _OF_CLASSES: Any = type.__eq__
 
 
 @dataclass(eq=False, repr=False)
-class Outside(Guards):
+class Outside(OutsideFunctions):
     """The sources of one program, in the order in which they are read."""
 
     leaves: list[Leaf] = field(default_factory=list)
@@ -113,16 +104,8 @@ class Outside(Guards):
     """Places of writes to arrays that may have another name (`own_arrays`)."""
     names: tuple[str, ...] = ()
     """Names of the parameters of the function."""
-    of_function: bool = False
-    """Whether the cotangent of captured variables is wanted."""
-    compiled: dict[CodeType, Any] = field(default_factory=dict)
-    """Functions that Numba compiles, by the code of their Python function."""
     shown_members: set[int] = field(default_factory=set)
     """Members of enumerations, by identity, whose numbers would have a cotangent."""
-    _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
-    samples: dict[int, Any] = field(default_factory=dict)
-    """Containers, objects and functions of the call at specialisation, by identity of source."""
-    _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: dict[tuple[int | None, int], Source] = field(default_factory=dict)
 
@@ -173,7 +156,7 @@ class Outside(Guards):
             self.guard(source, same, value)
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if (python := python_of(value)) is not None:
-            return self._compiled(source, value, python)
+            return self.compiled_at(source, value, python)
         if is_enumeration(kind) and self.is_wanted(source):
             if issubclass(kind, int | float | complex):
                 raise NotCovered("a member of an enumeration as a number")
@@ -188,7 +171,7 @@ class Outside(Guards):
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
             return self._leaf(source, value)
         if kind is FunctionType:
-            return self._function(source, value)
+            return self.function_at(source, value)
         if kind is PublicFunction:
             return self._operator(source, value)
         if (known := self._known_twin(source, value)) is not None:
@@ -362,86 +345,6 @@ class Outside(Guards):
             if known is symbol:
                 return n
         return None
-
-    def _function(self, source: Source, f: FunctionType) -> Abstract:
-        has_meaning = lookup(f) is not None or f in handlers or f in definitions
-        if has_meaning or f is nested.derivative:
-            self.guard(source, "is", f)
-            return Known(f)
-        if package(f.__globals__.get("__name__")) in COMPILING:
-            raise NotCovered("a function of a package that compiles")
-        self.guard(source, "code", f.__code__)
-        if is_dispatching(f):
-            return External(source, f)
-        if is_mapped(f):
-            return self._mapped(source, f)
-        self.guard(source, "globals", f.__globals__)
-        return self.closure(source, f)
-
-    def _mapped(self, source: Source, f: FunctionType) -> Abstract:
-        """Return what `vmap` has returned."""
-        axes = axes_of(f)
-        if axes is None or self.of_function:  # what it refers to has cotangents
-            raise NotCovered("rows of structures along several axes, or a function from outside")
-        self.samples[id(source)] = f
-        self.guard(source, "fact", (axes_of, axes))
-        place = f.__code__.co_freevars.index("f")
-        cell = External(Source(source, "cell", place), (f.__closure__ or ())[place])
-        return Partial(Known(rows_of), (self.of_cell(cell), *map(Known, axes)), ())
-
-    def _compiled(self, source: Source, value: Any, python: Any) -> Abstract:
-        """Return the Python function or class of an object of Numba."""
-        self.guard(source, "is", value)
-        if isinstance(python, type):
-            return Known(python)
-        if type(python) is not FunctionType:
-            raise NotCovered("a universal function of Numba's")
-        name = "py_func" if hasattr(value, "py_func") else "_pyfunc"
-        found = self.read(source, "python", name, python)
-        self.compiled[python.__code__] = value
-        return found
-
-    def closure(self, source: Source, f: FunctionType) -> Closure:
-        """Return the closure of a function with guarded code; read its defaults and cells."""
-        defaults = f.__defaults__ or ()
-        named = f.__kwdefaults__ or {}
-        self.samples[id(source)] = f
-        if defaults or named:  # else each call gives all arguments, whatever is added later
-            self.guard(source, "defaults", (len(defaults), tuple(named)))
-        return Closure(
-            f.__code__,
-            f.__globals__,
-            tuple(self.read(source, "default", i, value) for i, value in enumerate(defaults)),
-            tuple((k, self.read(source, "named default", k, v)) for k, v in named.items()),
-            tuple(
-                External(Source(source, "cell", i), cell)
-                for i, cell in enumerate(f.__closure__ or ())
-            ),
-            f,
-            source,
-        )
-
-    def of_cell(self, cell: External) -> Abstract:
-        """Return the content of a captured variable."""
-        source, sample = cell.source, cell.sample
-        assert source.parent is not None
-        try:
-            content = sample.cell_contents
-        except ValueError:
-            raise NotCovered("a captured variable without a value") from None
-        place = source.argument, id(sample)
-        first = self._cells.get(place)
-        if first is None or (first.parent is source.parent and first.key == source.key):
-            self._cells[place] = source
-            return self.read(source.parent, "cell", source.key, content)
-        if self.of_function:
-            raise NotCovered("a variable that two functions have captured")
-        # Two functions share the variable: guard that they still do.
-        twin = Source(source.parent, "cell object", source.key)
-        assert first.parent is not None
-        self.sources.append(twin)
-        self.guard(twin, "same cell", first)
-        return self._read[id(first.parent), "cell", first.key]
 
     def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
         """Return the value of a global or builtin name, before the program stores any."""

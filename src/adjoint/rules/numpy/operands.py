@@ -21,15 +21,12 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.ir.node import node
-from adjoint.primal.value_kinds import is_objects
-from adjoint.rulekit.elementwise_forward import contributions
 from adjoint.rulekit.families import linear
 from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
-from adjoint.rulekit.registry import entry, non_differentiable, rrule
+from adjoint.rulekit.registry import entry
 from adjoint.rulekit.rule import Rule, at_places
 from adjoint.rulekit.rule_parameters import parameters_of
-from adjoint.rulekit.tangents import linear_in, steady_in
 
 core: Any = np._core if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else np.core  # type: ignore
 """NumPy's inner package. NumPy 1.26 has an empty `numpy._core`, too."""
@@ -276,124 +273,6 @@ def linear_rule(
 
 def _descriptors(names: list[str]) -> list[Any]:
     return [getattr(kind, name) for kind, name in methods(*names)]
-
-
-# ---- forward rules -------------------------------------------------------------------------------
-
-
-def linear_frule(*keys: Any, operands: int = 1, positional: int = 4) -> None:
-    """Register the forward rule of functions linear in each of their first `operands` arguments.
-
-    The tangent is the sum of the same calls with each tangent in its operand's place. At most
-    `positional` further arguments are taken by position: those that do not enter linearly.
-    """
-    for key in keys:
-        _linear_frule(key, operands, positional)
-
-
-def _linear_frule(key: Any, operands: int, positional: int) -> None:
-    f = getattr(*key) if isinstance(key, tuple) else key
-
-    def forward(dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-        if any(dot is not None for dot in dots[operands:]) or kwargs.get("out") is not None:
-            return NotImplemented
-        if any(map(_lists_objects, args[:operands])):
-            return NotImplemented  # their tangents are not in those of the lists
-        y = f(*args, **kwargs)
-        kwargs.pop("initial", None)  # the start of a sum is a constant
-        if isinstance(y, np.ndarray | np.generic) and y.dtype.kind in "iu":
-            if _holds_floats(args[:operands]):
-                return y, None  # rounded
-            args = (*args[:operands], *map(_as_floating, args[operands:]))
-            kwargs = {name: _as_floating(value) for name, value in kwargs.items()}
-        terms = [
-            f(*args[:i], dense(dot, args[i]), *args[i + 1 :], **kwargs)
-            for i, dot in enumerate(dots[:operands])
-            if dot is not None
-        ]
-        if not terms:
-            return y, None
-        if not isinstance(y, list | tuple):
-            kind = getattr(terms[0], "dtype", OBJECTS).kind
-            if kind == "O":
-                return NotImplemented
-            if kind not in "fc":
-                return y, None  # truth values
-        return y, terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
-
-    linear_in(key, places=range(operands))
-    rules = entry(key)
-    keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
-    alias = any(rule.alias for rule in rules.rrules)
-    shape = 1 + operands + positional, 1 + operands
-    rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
-
-
-@non_differentiable
-def _holds_floats(x: Any) -> bool:
-    if isinstance(x, list | tuple):
-        return any(map(_holds_floats, x))
-    return np.asarray(x).dtype.kind in "fc"
-
-
-@non_differentiable
-def _as_floating(option: Any) -> Any:
-    """Replace a dtype of integers, demanded of a result, by that of their tangents."""
-    if not isinstance(option, type | np.dtype | str):
-        return option
-    try:
-        return float if np.dtype(option).kind in "iu" else option
-    except TypeError:
-        return option  # not a dtype
-
-
-def _lists_objects(value: Any) -> bool:
-    return isinstance(value, list | tuple) and any(
-        _lists_objects(part) or not isinstance(part, _NUMERIC) or is_objects(part) for part in value
-    )
-
-
-_NUMERIC = (float, int, complex, np.ndarray, np.generic, list, tuple)
-OBJECTS = np.dtype(object)
-
-
-def reduction_frule(*keys: Any, selects: bool = False) -> None:
-    """Register the forward rule of reductions over an axis from their reverse rules.
-
-    Each element enters one result, so the cotangents of a ``y_bar`` of ones are the slopes.
-    Elements that are not used (as the reduction `selects`, as NaN, by ``where``) contribute
-    nothing, whatever their tangents are.
-    """
-    for key in keys:
-        _reduction_frule(key, selects)
-        if selects:
-            steady_in(key)
-
-
-def _reduction_frule(key: Any, selects: bool) -> None:
-    options = [] if isinstance(key, tuple) else [*inspect.signature(key).parameters][2:]
-
-    def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, *others: Any, **kw: Any) -> Any:
-        kwargs = {**dict(zip(options, others, strict=False)), **kw}
-        if any(dot is not None for dot in dots[2:]) or kwargs.pop("out", None) is not None:
-            return NotImplemented  # `initial` enters every result
-        applied = rrule(key, a, axis=axis, **kwargs)
-        if applied is None:
-            return NotImplemented
-        y, back = applied
-        if dots[0] is None:
-            return y, None
-        ones = np.ones_like(y, cotangent_dtype(y))[()]
-        slopes, a_dot = np.conj(back(ones)[1]), dense(dots[0], a)
-        unused = selects | np.isnan(a) | np.logical_not(kwargs.get("where", True))
-        terms = contributions(slopes, a_dot, unused)
-        y_dot = np.sum(terms, axis, keepdims=kwargs.get("keepdims", False))
-        return y, y_dot if np.iscomplexobj(y) else y_dot.real
-
-    rules = entry(key)
-    keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
-    most = 3 + len(options)
-    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "mean"}, most, 2))
 
 
 # ---- cotangents ----------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 from adjoint.rulekit.matmul import plain_products
 from adjoint.rulekit.partials import as_strong
 from adjoint.rulekit.projection import project, unbroadcast
-from adjoint.rules.numpy.operands import array_rule, conj, core, linear_frule
+from adjoint.rules.numpy.forward_rules import linear_frule
+from adjoint.rules.numpy.operands import array_rule, conj, core
 
 # ---- contractions --------------------------------------------------------------------------------
 

@@ -9,12 +9,11 @@ import numpy as np
 from adjoint.rulekit.partials import is_constant
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.rules.numpy.aggregates.reductions import cast, constant_back
-from adjoint.rules.numpy.forward_rules import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule, linear_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
     dense,
-    linear_frule,
     methods,
     severed,
 )

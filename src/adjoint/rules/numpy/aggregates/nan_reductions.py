@@ -25,11 +25,11 @@ from adjoint.rules.numpy.aggregates.reductions import (
     restore,
     spread,
 )
+from adjoint.rules.numpy.forward_rules import reduction_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
     dense,
-    reduction_frule,
     severed,
 )
 

@@ -12,14 +12,12 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.partials import as_precise, is_constant
 from adjoint.rulekit.projection import held, project
 from adjoint.rulekit.registry import substitute
-from adjoint.rules.numpy.forward_rules import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule, linear_frule, reduction_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     conj,
     cotangent_dtype,
-    linear_frule,
     methods,
-    reduction_frule,
     severed,
 )
 

@@ -20,8 +20,8 @@ from adjoint.rulekit.projection import (
     unbroadcast,
 )
 from adjoint.rulekit.registry import non_differentiable, rrule, structural, substitute
-from adjoint.rules.numpy.forward_rules import array_frule
-from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
+from adjoint.rules.numpy.forward_rules import array_frule, linear_frule
+from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.python.builtins.iterators import has_python_length
 from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result_of
 from adjoint.runtime.dispatch.number_protocols import holds_unlike_elements

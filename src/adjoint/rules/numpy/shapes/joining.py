@@ -12,12 +12,11 @@ import numpy as np
 from adjoint.rulekit.projection import SEQUENCES, as_numeric, projector
 from adjoint.rulekit.registry import non_differentiable, primitive, rrule
 from adjoint.rules.numpy.aggregates.reductions import constant_back
-from adjoint.rules.numpy.forward_rules import partwise_frule
+from adjoint.rules.numpy.forward_rules import linear_frule, partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
     like_sequence,
-    linear_frule,
     severed,
 )
 from adjoint.runtime.dispatch.linked import linked

@@ -11,11 +11,10 @@ from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.projection import as_numeric, is_numeric, projector, unbroadcast
 from adjoint.rulekit.registry import frule, rrule, substitute
-from adjoint.rules.numpy.forward_rules import array_frule, partwise_frule
+from adjoint.rules.numpy.forward_rules import array_frule, linear_frule, partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
-    linear_frule,
     linear_rule,
     methods,
     scatter,
