@@ -26,11 +26,13 @@ _INFINITE = (FloatingPointError, ZeroDivisionError, NotFinite)
 class Failures:
     """Count the failures of a program.
 
-    Later calls may succeed with other numbers. So a program that fails often rests for some calls,
-    more after each failure, and is tried again.
+    Later calls may succeed with other numbers. So a program that fails often rests for some calls
+    and is tried again; if that fails, too, it rests for longer, else the count begins anew.
 
     Attributes
     ----------
+    count
+        The failures since the first call after a rest that has succeeded.
     reverse
         File and first line of the reverse sweep of a gradient.
     is_infinite
@@ -39,7 +41,9 @@ class Failures:
         Called if the program cannot tell whether NumPy would warn: another takes its place.
     """
 
-    __slots__ = ("bound", "count", "is_infinite", "last", "rest", "retire", "reverse")
+    __slots__ = (
+        *("bound", "count", "is_infinite", "last", "program", "rest", "retire", "reverse"),
+    )
 
     def __init__(self, bound: dict[str, Any], reverse: tuple[str, int]) -> None:
         self.reverse = reverse
@@ -49,6 +53,7 @@ class Failures:
         self.rest: int = 0
         self.bound: dict[str, Any] = bound
         self.last: str = ""
+        self.program: Callable[..., Any] | None = None
 
     @property
     def reason(self) -> str:
@@ -78,18 +83,30 @@ class Failures:
         return raised is not None and raised.tb_lineno >= first
 
     def _let_rest(self, calls: int) -> None:
-        program = self.bound["program"]
         if self.rest > 0:  # set by another thread
             return
+        if self.program is None:
+            self.program = self.bound["program"]
         self.rest = calls
+        self.bound["program"] = self._resting
 
-        def resting(*leaves: Any) -> Any:
-            self.rest -= 1
-            if self.rest <= 0:
-                self.bound["program"] = program
-            raise _Resting
+    def _resting(self, *leaves: Any) -> Any:
+        self.rest -= 1
+        if self.rest <= 0:
+            self.bound["program"] = self._trying
+        raise _Resting
 
-        self.bound["program"] = resting
+    def _trying(self, *leaves: Any) -> Any:
+        assert self.program is not None
+        self.bound["program"] = self._tried
+        return self.program(*leaves)
+
+    def _tried(self, *leaves: Any) -> Any:
+        """Run the program; the call before, the first one after a rest, has succeeded."""
+        assert self.program is not None
+        self.count = 0
+        self.bound["program"] = self.program
+        return self.program(*leaves)
 
 
 class _Resting(Deoptimize):
