@@ -469,3 +469,97 @@ def test_objects_that_are_left_outside_are_of_their_class(make):
         assert (made.u, made.v) == (2.0, 4.0)
     elif not isinstance(made, dict) or "row" not in made:
         assert made == plain["made"]
+
+
+# ---- which fields an object has that is written to -----------------------------------------------
+
+
+class Cell:
+    def __init__(self, k, v, log):
+        self.k, self.v, self.log = k, v, log
+
+    def __getattr__(self, name):
+        if name != "half":
+            raise AttributeError(name)
+        return 0.5 * self.k
+
+
+def all_fields(cell, x):
+    cell.k = x
+    return sum(part if type(part) is float else part[0] for part in vars(cell).values())
+
+
+def a_new_field(cell, x):
+    cell.new = x * x
+    return len(cell.__dict__) * x + cell.new
+
+
+def updated_from(cell, x):
+    cell.k = x
+    other = Cell(1.0, 1.0, [1.0])
+    other.__dict__.update(cell.__dict__)
+    return other.k * other.v * other.log[0]
+
+
+def in_a_branch(cell, x):
+    if x > 0:
+        cell.v = x
+    return x * sum(part for part in vars(cell).values() if type(part) is float)
+
+
+def a_computed_attribute(cell, x):
+    cell.k = cell.k * x
+    return cell.half * x
+
+
+@pytest.mark.parametrize(
+    "f", [all_fields, a_new_field, updated_from, in_a_branch, a_computed_attribute]
+)
+def test_fields_of_objects_that_are_written_to(f):
+    def of(k, v, first, x):
+        return f(Cell(k, v, [first, 3.0]), x)
+
+    point = (2.0, 4.0, 0.5, 1.5)
+    for derivative in (ad.value_and_grad(f, (0, 1)), lambda *args: with_back(f, args)):
+        given = Cell(2.0, 4.0, [0.5, 3.0])
+        y, (cell_bar, x_bar) = derivative(given, 1.5)
+        assert y == of(*point)
+        log = cell_bar.log or [0.0, 0.0]
+        found = [cell_bar.k or 0.0, cell_bar.v or 0.0, log[0] or 0.0, x_bar]
+        assert found == pytest.approx(slopes_of(of, point), abs=1e-7)
+        left = Cell(2.0, 4.0, [0.5, 3.0])
+        f(left, 1.5)
+        assert list(vars(given).items()) == list(vars(left).items())
+    assert "fast tier" in str(ad.tier(f, Cell(2.0, 4.0, [0.5, 3.0]), 1.5))
+
+
+def slopes_of(f, point):
+    """The partial derivatives of a function of numbers, by central differences."""
+    moves = [[STEP * (i == j) for i in range(len(point))] for j in range(len(point))]
+    up = [f(*(x + h for x, h in zip(point, move, strict=True))) for move in moves]
+    down = [f(*(x - h for x, h in zip(point, move, strict=True))) for move in moves]
+    return [(a - b) / (2 * STEP) for a, b in zip(up, down, strict=True)]
+
+
+def with_back(f, args):
+    y, back = ad.pullback(f, *args)
+    return y, back(1.0)[1:]
+
+
+def test_a_field_that_is_missing_is_computed():
+    class Given:
+        def __init__(self, k):
+            self.k = k
+
+        def __getattr__(self, name):
+            return 3.0
+
+    def f(given, x):
+        return given.k * x
+
+    given = Given(2.0)
+    assert ad.grad(f, 1)(given, 1.5) == 2.0
+    del given.k
+    assert ad.grad(f, 1)(given, 1.5) == 3.0
+    given.k = 5.0
+    assert ad.grad(f, 1)(given, 1.5) == 5.0

@@ -102,7 +102,7 @@ def check_pullback(program: Program, f: Callable[..., Any]) -> None:
     for direction, slope in zip(directions, slopes, strict=True):
         given = program.args()
         found = sum(
-            _pairing(bar, *each, set(), str(n))
+            pairing(bar, *each, set(), str(n))
             for n, (bar, *each) in enumerate(zip(bars[1:], given, direction, strict=True))
         )
         if not abs(found - slope) <= AGREES * max(1.0, abs(slope)):
@@ -153,17 +153,24 @@ def direction_of(program: Program, rng: np.random.Generator) -> tuple[Any, ...]:
 
 def slope_of(program: Program, f: Callable[..., Any], y_bar: Any, direction: Any) -> float:
     """The derivative of ``<y_bar, f>`` along a direction, by two five-point stencils."""
+    return slope_along(program, direction, lambda args: inner(y_bar, f(*args)))
+
+
+def slope_along(
+    program: Program, direction: Any, value: Callable[[Any], float], step: float = STEP
+) -> float:
+    """The derivative of ``value(args)`` along a direction, by two five-point stencils."""
     moves = _leaves(direction)
 
     def at(h: float) -> float:
         count = iter(moves)
-        return inner(y_bar, f(*mapped(program.args(), lambda x: x + h * next(count))))
+        return value(mapped(program.args(), lambda x: x + h * next(count)))
 
     try:
-        half, one, two = (at(k * STEP) - at(-k * STEP) for k in (0.5, 1.0, 2.0))
+        half, one, two = (at(k * step) - at(-k * step) for k in (0.5, 1.0, 2.0))
     except Exception as error:
         raise DiscardedError(f"a step away: {type(error).__name__}: {error}") from error
-    coarse, fine = (8 * one - two) / (12 * STEP), (8 * half - one) / (6 * STEP)
+    coarse, fine = (8 * one - two) / (12 * step), (8 * half - one) / (6 * step)
     if not abs(fine - coarse) <= CONVERGED * max(1.0, abs(fine)):
         raise DiscardedError("two step sizes disagree")
     return fine
@@ -175,7 +182,7 @@ def _leaves(x: Any) -> list[Any]:
     return found
 
 
-def _pairing(bar: Any, x: Any, direction: Any, seen: set[int], path: str) -> float:
+def pairing(bar: Any, x: Any, direction: Any, seen: set[int], path: str) -> float:
     """The inner product of a cotangent and a direction, both shaped like `x`.
 
     What occurs twice in an argument shows its total cotangent at both places and is counted once.
@@ -190,7 +197,7 @@ def _pairing(bar: Any, x: Any, direction: Any, seen: set[int], path: str) -> flo
         raise WrongError(f"the cotangent of argument {path} does not have its structure: {bar!r}")
     bars, moves = dict(parts(bar) or ()), dict(moves)
     return sum(
-        _pairing(bars.get(key), part, moves[key], seen, f"{path}[{key!r}]") for key, part in inside
+        pairing(bars.get(key), part, moves[key], seen, f"{path}[{key!r}]") for key, part in inside
     )
 
 

@@ -24,7 +24,9 @@ def check_levels(program: Program, f: Callable[..., Any]) -> None:
     left, kept = args, program.kept()
     y_bar, direction = random_cotangent(y_plain, rng), direction_of(program, rng)
     slope = slope_of(program, f, y_bar, direction)
-    dots = [_tangent(arg, dot, set()) for arg, dot in zip(program.args(), direction, strict=True)]
+    dots = [
+        tangent_along(arg, dot, set()) for arg, dot in zip(program.args(), direction, strict=True)
+    ]
     for mode in (_forward, _on_a_tape):
         args = program.args()
         y, found = mode(f, args, dots, y_bar)
@@ -46,7 +48,7 @@ def _on_a_tape(f: Callable[..., Any], args: Any, dots: Any, y_bar: Any) -> tuple
     return y, sum(paired(bar, dot) for bar, dot in zip(back(y_bar)[1:], dots, strict=True))
 
 
-def _tangent(x: Any, dot: Any, seen: set[int]) -> Any:
+def tangent_along(x: Any, dot: Any, seen: set[int]) -> Any:
     """A direction as a tangent: what occurs twice in an argument has one, at its
     first place."""
     if isinstance(x, np.ndarray | list | dict) or hasattr(x, "__dict__"):
@@ -56,6 +58,8 @@ def _tangent(x: Any, dot: Any, seen: set[int]) -> Any:
     if is_leaf(x):
         return dot if isinstance(x, np.ndarray | float) else None
     if isinstance(x, list | tuple):
-        return [_tangent(part, move, seen) for part, move in zip(x, dot, strict=True)]
+        return [tangent_along(part, move, seen) for part, move in zip(x, dot, strict=True)]
     inside, moves = parts(x), dict(parts(dot) or ())
-    return None if inside is None else {k: _tangent(part, moves[k], seen) for k, part in inside}
+    return (
+        None if inside is None else {k: tangent_along(part, moves[k], seen) for k, part in inside}
+    )

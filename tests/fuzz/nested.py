@@ -18,6 +18,7 @@ from tests.fuzz.check import (
     demand,
 )
 from tests.fuzz.kit import digest
+from tests.fuzz.modes import check_modes
 from tests.fuzz.program import Program
 from tests.structures import difference
 
@@ -34,6 +35,7 @@ NESTED = 8
 def check_all(program: Program, f: Callable[..., Any]) -> None:
     """What ``make fuzz`` holds each program to."""
     check_pullback(program, f)
+    check_modes(program, f)
     if program.seed % NESTED == 3:
         check_nested(program, f)
         check_twice(program, f)

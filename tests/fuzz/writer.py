@@ -92,7 +92,7 @@ class Writer:
         parameters = [p for bit, p in enumerate(PARAMETERS) if mask >> bit & 1]
         parameters = ["a", "b", "c", *parameters]
         module = Scope(module=True, flags=frozenset({"module"}))
-        globals_ = [name for name in GLOBALS if self.number(4) == 3]
+        globals_ = [name for name in GLOBALS if self.number(20) == 19]
         for name_ in globals_:
             module.declare(KINDS[name_], name_)
             self.emit(f"{name_} = {GLOBALS[name_][0]}", 0)
@@ -134,8 +134,10 @@ class Writer:
             known += sorted(set(visible) - set(known))
         whole = f"digest({', '.join(known)})"
         kept = [name for name in known if KINDS.get(name) in ("nums", "vec", "table", "named")]
+        if self.number(2) == 0:  # else the result holds the containers themselves
+            kept = [f"copy.copy({name})" for name in kept]
         parts = ", ".join(["a", *kept, whole])
-        results = (whole, whole, whole, f"[{parts}]", f"({parts})", f"{{'k': b, 'l': [{parts}]}}")
+        results = (whole,) * 6 + (f"[{parts}]", f"({parts})", f"{{'k': b, 'l': [{parts}]}}")
         self.emit(f"return {results[self.number(len(results))]}", 4)
         return self.lines
 

@@ -142,17 +142,21 @@ class Reading:
                     return f"{self.bind(base)}.__dict__[{key!r}]"
         elif source.kind == "item" and type(key) not in (str, int, bool):
             return f"{above}[{self.bind(key)}]"
-        elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
+        elif source.kind == "attribute" and self._is_computable(source.parent, key):
             return f"{above}.__dict__[{key!r}]"
         elif source.kind == "global" and key not in source.parent.key:
             self.lines.append(f"if {key!r} in {above}: return MISS")
             return f"builtins.{key}"
         return _READS[source.kind].format(above, key)
 
-    def _is_made_by_class(self, owner: Source, name: str) -> bool:
-        """Return whether a field hides a class attribute, which could compute a missing field."""
+    def _is_computable(self, owner: Source, name: str) -> bool:
+        """Return whether the class has a value for a field that is missing: an attribute of that
+        name, or ``__getattr__``."""
         sample = self.outside.samples[id(owner)]
-        return name in (fields_of(sample) or ()) and _has(type(sample), name)
+        kind = type(sample)
+        return name in (fields_of(sample) or ()) and (
+            _has(kind, name) or hasattr(kind, "__getattr__")
+        )
 
     def _test(self, name: str, guard: Guard) -> str:
         """Return a condition that is true if the guard fails."""

@@ -16,6 +16,8 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
+from adjoint.primal.value_kinds import slots_of
+
 _PROXIES = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
 """Packages whose objects are proxies for other objects."""
 
@@ -48,7 +50,8 @@ def is_plain_object(cls: Any) -> bool:
 
 def is_plain_outside(cls: Any) -> bool:
     """Return whether programs know objects of a class that come from outside."""
-    return is_plain_object(cls) and base_of(cls) is None and not hasattr(cls, "__getattr__")
+    computes_slots = hasattr(cls, "__getattr__") and slots_of(cls)
+    return is_plain_object(cls) and base_of(cls) is None and not computes_slots
 
 
 def base_of(cls: Any) -> Any:

@@ -18,7 +18,8 @@ from adjoint.fast.evaluate.values import (
     Later,
     Ref,
 )
-from adjoint.fast.evaluate.writes.adopted_containers import object_behind
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind, owns_all
+from adjoint.fast.evaluate.writes.adoption import ALL_FIELDS, NeedsOwn
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.value_kinds import slots_of
 
@@ -30,9 +31,12 @@ def fields_of(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:
     held = ev.held(a)
     if isinstance(held, Instance) and FIELDS in held.names:
         return held.items[held.names.index(FIELDS)]
-    if isinstance(a, External):
-        ev.outside.fact(a, names_of_fields)
-    else:
+    outside = a if isinstance(a, External) else object_behind(ev.outside, a)
+    if outside is not None:
+        ev.outside.fact(outside, names_of_fields)
+    if isinstance(a, Ref):
+        if outside is not None and not owns_all(ev.outside, outside):
+            raise NeedsOwn(outside, "the fields of an object from outside", ev.span, ALL_FIELDS)
         ev.shown_fields.add(a.address)
     return FieldsOf(a)
 

@@ -15,7 +15,14 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Source,
 )
-from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, adopted_fields, parts_along
+from adjoint.fast.evaluate.writes.adoption import (
+    ALL_FIELDS,
+    Adopted,
+    Pattern,
+    adopted_fields,
+    parts_along,
+    pattern_of,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.value_kinds import fields_of
 
@@ -79,3 +86,8 @@ def object_behind(outside: Outside, ref: Ref) -> External | None:
     """Return the object from outside that is in the heap at an address."""
     found = next((x.source for x in outside.adopted if x.ref == ref), None)
     return None if found is None else External(found, outside.samples[id(found)])
+
+
+def owns_all(outside: Outside, a: External) -> bool:
+    """Return whether all fields of an object that the program writes to are in the heap."""
+    return ALL_FIELDS in outside.owned[pattern_of(a.source)]

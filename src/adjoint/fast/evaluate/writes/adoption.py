@@ -39,8 +39,13 @@ class Adopted:
     initial: HeapObject
 
 
+ALL_FIELDS = "*"
+"""Stands for the names of all attributes of an object."""
+
+
 class NeedsOwn(NotCovered):
-    """The program writes to a container or an object from outside; `name` is the attribute."""
+    """The program writes to a container or an object from outside; `name` is the attribute, or
+    `ALL_FIELDS` where the program also asks which the object has."""
 
     def __init__(self, owner: External, reason: str, span: Span | None, name: str = "") -> None:
         super().__init__(reason, span)
@@ -110,14 +115,15 @@ def _part(owner: Any, kind: str, key: Any) -> Any:
 
 def adopted_fields(value: Any, names: set[str]) -> list[str]:
     """Return the fields of an object that are read at the beginning: numbers and arrays, which do
-    not restrict later calls, and those that are written to."""
+    not restrict later calls, and those of `names`, which are written to."""
     fields = fields_of(value)
     if fields is None:
         raise NotCovered("a write to an attribute of an object without fields")
     return [
         name
         for name, field in fields.items()
-        if name in names or isinstance(field, float | int | complex | np.ndarray | np.generic)
+        if not names.isdisjoint((name, ALL_FIELDS))
+        or isinstance(field, float | int | complex | np.ndarray | np.generic)
     ]
 
 
