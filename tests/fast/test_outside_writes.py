@@ -524,8 +524,8 @@ def test_fields_of_objects_that_are_written_to(f):
         given = Cell(2.0, 4.0, [0.5, 3.0])
         y, (cell_bar, x_bar) = derivative(given, 1.5)
         assert y == of(*point)
-        log = cell_bar.log or [0.0, 0.0]
-        found = [cell_bar.k or 0.0, cell_bar.v or 0.0, log[0] or 0.0, x_bar]
+        cell_bar = with_zeros(given, cell_bar)  # a pullback may return None for zeros
+        found = [cell_bar.k, cell_bar.v, cell_bar.log[0], x_bar]
         assert found == pytest.approx(slopes_of(of, point), abs=1e-7)
         left = Cell(2.0, 4.0, [0.5, 3.0])
         f(left, 1.5)
