@@ -27,6 +27,7 @@ def test_programs(batch: int) -> None:
     report = checker.report
     assert report.refused.total() <= 2 and report.discarded.total() <= 10, report
     assert len(report.ran) > 0.4 * len(PRODUCTIONS), report
+    assert report.specialised > 0.3 * BATCH, report
     TOTAL.add(report)
 
 

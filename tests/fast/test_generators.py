@@ -456,3 +456,14 @@ def test_iterables_of_one_length():
     a = np.linspace(0.2, 1.0, 5)
     for f in (zipped, mapped_twice):
         agrees(f, a, 2.0 * a, 1.5)
+
+
+def test_a_generator_that_can_only_raise_after_its_first_item():
+    def items(x):
+        yield x * x
+        raise ValueError(x)
+
+    def f(x):
+        return next(items(x)) * x
+
+    agrees(f, 2.0)

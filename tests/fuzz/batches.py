@@ -36,6 +36,7 @@ class Report:
     """What happened to a number of programs."""
 
     checked: int = 0
+    specialised: int = 0
     discarded: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     ran: Counter[str] = field(default_factory=Counter)
@@ -44,6 +45,7 @@ class Report:
     def add(self, other: Report) -> None:
         """Take in what happened to other programs."""
         self.checked += other.checked
+        self.specialised += other.specialised
         self.discarded += other.discarded
         self.refused += other.refused
         self.ran += other.ran
@@ -56,8 +58,9 @@ class Report:
 
     def __str__(self) -> str:
         return (
-            f"{self.checked} programs agree, {len(self.failures)} fail, "
-            f"{self.refused.total()} are refused, {self.discarded.total()} were thrown away, "
+            f"{self.checked} programs agree ({self.specialised} specialised), "
+            f"{len(self.failures)} fail, {self.refused.total()} are refused, "
+            f"{self.discarded.total()} were thrown away, "
             f"{len(self.ran)} productions"
         )
 
@@ -100,7 +103,7 @@ class Checker:
             try:
                 if program is None:
                     raise DiscardedError("nothing can be written")
-                self._ran = check_program(program, self._held_to)
+                self._ran, self._is_specialised = check_program(program, self._held_to)
             except (DiscardedError, RefusedError) as outcome:
                 self._outcome = outcome
                 reject()
@@ -114,6 +117,7 @@ class Checker:
         )
         self._outcome: Exception | None = DiscardedError("too long to be drawn")
         self._ran: set[Production] = set()
+        self._is_specialised = False
         try:
             valid = self._run(randomness) is not None
         except WrongError as error:
@@ -122,6 +126,7 @@ class Checker:
         match self._outcome:
             case _ if valid:
                 self.report.checked += 1
+                self.report.specialised += self._is_specialised
                 self.report.ran.update(map(str, self._ran))
             case RefusedError() as reason:
                 self.report.refused[str(reason)] += 1

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
+from adjoint.fast.build.modes import PULLBACK
 from adjoint.fast.programs import store as tier
 from tests.fuzz.program import Program, TooLongError, traced
 from tests.fuzz.templates import Production
@@ -46,13 +47,13 @@ class WrongError(AssertionError):
 
 def check_program(
     program: Program, held_to: Callable[[Program, Callable[..., Any]], None] | None = None
-) -> set[Production]:
+) -> tuple[set[Production], bool]:
     """Everything that a pullback promises, at one program; or what else it is held to.
 
     Returns
     -------
-    set
-        The productions that ran.
+    tuple
+        The productions that ran, and whether a pullback was specialised.
     """
     try:
         f = program.compiled()
@@ -69,7 +70,8 @@ def check_program(
         raise WrongError(f"{what}\n\n{program.source()}") from error
     finally:
         program.forget()
-    return ran
+    kept = tier.known(f, PULLBACK)
+    return ran, kept is not None and bool(kept.entries)
 
 
 def _valid(program: Program, f: Callable[..., Any]) -> set[Production]:

@@ -300,16 +300,23 @@ def arguments(names: str, seed: int) -> tuple[Any, ...]:
     def array(*shape: int) -> np.ndarray:
         return np.array([number() for _ in range(math.prod(shape))]).reshape(shape)
 
+    def numbers() -> list[float]:
+        return [number() for _ in range(3)]
+
     x, y = array(4), array(4)
     made: dict[str, Callable[[], Any]] = {
         "x": lambda: x,
         "y": lambda: x if seed % 11 == 5 else y,
-        "xs": lambda: [number() for _ in range(3)],
+        "xs": numbers,
         "m": lambda: array(3, 4),
         "items": lambda: [x if seed % 5 == 2 else array(4), y if seed % 7 == 3 else array(4)],
         "named": lambda: {"a": array(4), "b": y if seed % 3 == 1 else array(4), "c": array(4)},
         "table": lambda: {"a": number(), "b": number(), "c": number()},
         "thing": lambda: Thing(number(), x if seed % 6 == 4 else array(4)),
+        "rows": lambda: [numbers()] * 2 if seed % 9 == 4 else [numbers(), numbers()],
+        "book": lambda: {"a": numbers(), "b": numbers(), "c": numbers()},
+        "couple": lambda: Couple(number(), array(4)),
+        "rec": lambda: Record(number(), number(), numbers()),
     }
     return tuple(made.get(name, number)() for name in names.split())
 

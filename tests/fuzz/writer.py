@@ -18,10 +18,11 @@ from tests.fuzz.templates import TOPICS, Fresh, Hole, Line, Production
 DEEPEST = 4
 SIZE = 20
 PARAMETERS = ("xs", "x", "m", "items", "named", "table", "thing", "y")
+RARER = ("rows", "book", "couple", "rec")
 KINDS = {
     "a": "num", "b": "num", "c": "num", "xs": "nums", "x": "vec", "y": "vec", "m": "mat",
     "items": "vecs", "named": "named", "table": "table", "thing": "obj", "level": "num",
-    "work": "vec", "tape": "nums",
+    "work": "vec", "tape": "nums", "rows": "rows", "book": "book", "couple": "couple", "rec": "rec",
 }  # fmt: skip
 DATA = frozenset(
     "num nums vec mat tall two three vecs named table deck couple rows book obj rec slot".split()
@@ -90,7 +91,7 @@ class Writer:
         self.topics = [TOPICS[self.number(len(TOPICS))] for _ in range(self.number(3))]
         mask, seed = self.number(1 << len(PARAMETERS)), self.number(256)
         parameters = [p for bit, p in enumerate(PARAMETERS) if mask >> bit & 1]
-        parameters = ["a", "b", "c", *parameters]
+        parameters = ["a", "b", "c", *parameters, *(p for p in RARER if self.number(6) == 5)]
         module = Scope(module=True, flags=frozenset({"module"}))
         globals_ = [name for name in GLOBALS if self.number(20) == 19]
         for name_ in globals_:

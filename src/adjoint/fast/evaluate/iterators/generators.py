@@ -148,7 +148,8 @@ def consume(
         raise NotCovered("a generator that always raises", ev.span)
     held = ev.heap.pop(cell.address)
     assert isinstance(held, CellOf)
-    return list(held.items), found[0]
+    # It returns nothing if all that it does after the iteration has ended is to raise.
+    return list(held.items), found[0] if found else Known(None)
 
 
 def is_pushed(ev: Evaluator, a: Abstract) -> bool:
