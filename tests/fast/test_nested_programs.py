@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -378,3 +378,22 @@ def test_an_integer_as_an_inner_tangent():
     check()
     with generic_tier():
         check()
+
+
+class Point(NamedTuple):
+    x: float
+    y: np.ndarray
+
+
+def test_gradients_of_named_tuples_are_named_tuples():
+    point = Point(0.5, np.array([1.0, 2.0]))
+
+    def around(s):
+        return ad.grad(lambda point: s * point.x * np.sum(point.y**2))(point)
+
+    value, slope = ad.pushforward(around, (2.0,), (1.0,))
+    assert type(value) is type(slope) is Point
+    assert value.x == 10.0 and slope.x == 5.0
+    np.testing.assert_array_equal(slope.y, [1.0, 2.0])
+    pulled = ad.grad(lambda s: np.sum(around(s).y) + around(s).x)(2.0)
+    assert pulled == 8.0

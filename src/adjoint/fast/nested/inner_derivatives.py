@@ -211,10 +211,9 @@ def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract])
     items = ev.sequence(a)
     if items is not None:
         made = tuple(mapped(ev, x, new) for x in items)
-        if isinstance(a, Tuple):
-            return Tuple(made, a.kind)
-        is_list = ev.is_list(a) or isinstance(a, Ref)
-        return ev.allocate(ListOf(made)) if is_list else Tuple(made)
+        kind = list if isinstance(a, Ref) else ev.class_of(a)
+        assert kind is not None
+        return ev.allocate(ListOf(made)) if kind is list else Tuple(made, kind)
     keys = ev.keys(a)
     if keys is None:
         raise NotCovered("a derivative in an object, inside differentiated code", ev.span)
