@@ -269,6 +269,12 @@ def rotate(values, z):
     return first
 
 
+def or_else(value, other):
+    if value is None:
+        return other
+    return 0.6 * value
+
+
 def apply(f, *args, **kwargs):
     return f(*args, **kwargs)
 

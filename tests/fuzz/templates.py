@@ -34,7 +34,7 @@ from pathlib import Path
 GRAMMAR = Path(__file__).parent / "grammar"
 FILES = (
     "numbers", "control", "exceptions", "functions", "generators", "lists", "containers",
-    "arrays", "memory", "callees", "objects", "classes",
+    "arrays", "memory", "callees", "objects", "classes", "choices",
 )  # fmt: skip
 BLOCKS = ("body", "calm")
 
