@@ -178,6 +178,36 @@ def normalised(m):
     return (m**3).sum()
 
 
+VIEWS = {
+    "diagonal": lambda y: y.reshape(2, 2).diagonal(),
+    "view": lambda y: y.view()[:2],
+    "array_split": lambda y: np.array_split(y, 2)[0],
+    "split": lambda y: np.split(y, 2)[1],
+    "windows": lambda y: np.lib.stride_tricks.sliding_window_view(y, 2)[1],
+    "broadcast_arrays": lambda y: np.broadcast_arrays(y)[0][1:3],
+    "rot90": lambda y: np.rot90(y.reshape(2, 2))[0],
+    "moveaxis": lambda y: np.moveaxis(y.reshape(2, 2), 0, 1)[1],
+    "checked": lambda y: np.asarray_chkfinite(y)[2:],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views_are_read_before_their_array_is_written(view):
+    def f(m, y):
+        part = view(y)
+        m[:, 1:3] *= part
+        y[1:] *= 0.9
+        return float(np.sum(np.sin(m)))
+
+    agrees(f, M, A * 0.3)
+    packed = [M.copy(), A * 0.3]
+    along = [np.cos(M), np.sin(A)]
+    found, expected = in_both_tiers(
+        lambda f, args: ad.hvp(f, [*args], along), lambda z: f(*z), packed
+    )
+    assert not difference(found[0], expected[0], rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [

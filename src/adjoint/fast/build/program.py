@@ -150,6 +150,20 @@ def written_to(ev: Evaluator) -> set[Value]:
     return ev.written | {view for view in ev.aliases if ev.aliased_by(view) & ev.written}
 
 
+def written_together(ev: Evaluator) -> dict[Value, set[Value]]:
+    """Return for each value that is written to, and for each that may share memory with it, the set
+    of all these."""
+    groups: dict[Value, set[Value]] = {x: {x} for x in ev.written}
+    for view, owners in ev.aliases.items() if ev.written else ():
+        for x in owners:
+            small, large = sorted((groups.get(y, {y}) for y in (view, x)), key=len)
+            if small is not large:
+                large |= small
+                groups |= dict.fromkeys(small, large)
+            groups |= {x: large, view: large}
+    return {x: group for x, group in groups.items() if not group.isdisjoint(ev.written)}
+
+
 def definite_results(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
     """Return for each result of `reverse`: ``None`` if it is ``None``, true if it certainly has
     memory of its own, false if only a call can tell."""

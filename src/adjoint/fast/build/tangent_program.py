@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adjoint.fast.build.program import Program, Task, written_to
+from adjoint.fast.build.program import Program, Task, written_to, written_together
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type, number
@@ -112,7 +112,7 @@ def _program(task: Task, block: Block, made: Block, dots: list[Value], count: in
     assert made.results is not None
     values = made.results[:count]
     written = written_to(ev)
-    at_point, along = split(made.ops, dots, written)
+    at_point, along = split(made.ops, dots, written_together(ev))
     if has_copies(made.ops):
         kept = free_values(Block((), along, made.results))  # each tangent reads them anew
         at_point = without_needless_copies(at_point, kept, ev.types, written)

@@ -15,7 +15,7 @@ writes to, and the iterators that it uses up, are made in it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from adjoint.fast.passes.sequence import is_effect
@@ -27,15 +27,15 @@ _ITERATORS: frozenset[Any] = frozenset({zip, enumerate, reversed, itertools.coun
 
 
 def split(
-    ops: Sequence[Op], dots: Iterable[Value], written: Collection[Value]
+    ops: Sequence[Op], dots: Iterable[Value], written: Mapping[Value, Set[Value]]
 ) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
     """Return the operations that do not depend on `dots`, and those that do.
 
     Parameters
     ----------
     written
-        The values that the program writes to, and their aliases: operations on one of them stay
-        together, in their order.
+        By value that the program writes to, and by alias of one: the values that may share memory
+        with it. Operations on these stay together, in their order.
     """
     both = [(op, _reads(op), results(op)) for op in ops]
     bound: set[Any] = {*written, *_bound_by(ops)}
@@ -49,7 +49,7 @@ def split(
                 later.append(op)
                 moved.update(made)
                 if bound and not moved.issuperset(found := bound.intersection(read)):
-                    moved |= found
+                    moved.update(found, *(written.get(x, ()) for x in found))
                     is_settled = False
     kept = set(map(id, later))
     return tuple([op for op in ops if id(op) not in kept]), tuple(later)

@@ -103,7 +103,8 @@ def call_library(
     made = ev.operation(f, operands, found.type, named)
     y = checked(ev, made, found.type, operands)
     if found.is_alias:
-        ev.note_alias(y, operands)
+        ev.note_alias(made, operands)
+        ev.note_alias(y, (made,))
     return y
 
 

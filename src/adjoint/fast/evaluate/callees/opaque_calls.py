@@ -308,10 +308,12 @@ def _written(
     columns = [[one._replace(y=one.y[i]) for one in found] for i in range(len(first))]
     pack = ev.operation(callee, operands, ANYTHING, name="parts")
     parts = [ev.value(ANYTHING) for _ in columns]
+    if callee.is_alias:
+        ev.note_alias(pack, operands)
     ev.write(Unpack(tuple(parts), pack, None, ev.span))
     items, others = [], _arrays_of(ev, operands)
     for part, column in zip(parts, columns, strict=True):
-        items.append(_part(ev, part, callee, operands, column, others))
+        items.append(_part(ev, part, callee, operands, column, others, pack))
         if isinstance(ev.types[part], Array):
             others.append(part)
     return ev.allocate(ListOf(tuple(items))) if kind is list else Tuple(tuple(items), kind)
@@ -343,15 +345,17 @@ def _part(
     operands: tuple[Operand, ...],
     found: Sequence[Run],
     others: Sequence[Value],
+    pack: Value | None = None,
 ) -> Value:
-    """Write the checks of a result, or of a part of one: its type, and whether it may be an alias
-    of an operand or of a part before it, as in the examples."""
+    """Write the checks of a result, or of a part of the result `pack`: its type, and whether it may
+    be an alias of an operand or of a part before it, as in the examples."""
     ev.types[y] = t = _type(ev, callee.function, operands, found)
     made = checked(ev, y, t, operands)
     if not isinstance(t, Array):
         return made
     if callee.is_alias:
-        ev.note_alias(made, (y, *operands, *others))
+        ev.note_alias(y, (*operands, *others) if pack is None else (pack, *others))
+        ev.note_alias(made, (y,))
         return made
     return ev.operation(runtime.apart, (made, *others), t)
 
