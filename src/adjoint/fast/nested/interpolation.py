@@ -12,6 +12,7 @@ from scipy.interpolate import (
     InterpolatedUnivariateSpline,
     RegularGridInterpolator,
     UnivariateSpline,
+    _bsplines,
     _fitpack2,
     _fitpack_impl,
     _interpolate,
@@ -30,7 +31,11 @@ from adjoint.rules.scipy.interpolate.fitpack import (
 from adjoint.rules.scipy.interpolate.splines import coefficients
 
 
-@definition(_interpolate._PPolyBase._ensure_c_contiguous, BSpline._ensure_c_contiguous)
+_OF_NUMPY = getattr(_bsplines, "_BSpline", BSpline)
+"""The class that evaluates splines; since SciPy 1.18 `BSpline` delegates to it."""
+
+
+@definition(_interpolate._PPolyBase._ensure_c_contiguous, _OF_NUMPY._ensure_c_contiguous)
 def _ensure_c_contiguous(self):
     """Leave the arrays as they are: the functions that read them copy them where it is needed."""
 
