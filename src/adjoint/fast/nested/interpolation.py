@@ -30,7 +30,6 @@ from adjoint.rules.scipy.interpolate.fitpack import (
 )
 from adjoint.rules.scipy.interpolate.splines import coefficients
 
-
 _OF_NUMPY = getattr(_bsplines, "_BSpline", BSpline)
 """The class that evaluates splines; since SciPy 1.18 `BSpline` delegates to it."""
 

@@ -381,8 +381,22 @@ def _dtype(leaves: list[list[Any]], given: Any) -> tuple[np.dtype[Any], bool]:
 
 
 @handler(np.arange)
-def _(ev: Evaluator, *operands: Abstract, dtype: Abstract | None = None) -> Abstract:
-    return ev.infer(np.arange, operands, () if dtype is None else [("dtype", dtype)])
+def _(
+    ev: Evaluator,
+    start: Abstract,
+    stop: Abstract = Known(None),
+    step: Abstract = Known(None),
+    *,
+    dtype: Abstract = Known(None),
+) -> Abstract:
+    ends = [start] if _is_none(stop) else [start, stop]
+    if not _is_none(step):
+        ends = [*([Known(0)] if _is_none(stop) else []), *ends, step]
+    return ev.infer(np.arange, ends, () if _is_none(dtype) else [("dtype", dtype)])
+
+
+def _is_none(x: Abstract) -> bool:
+    return isinstance(x, Known) and x.value is None
 
 
 @handler(np.linspace)
@@ -393,7 +407,10 @@ def _(
     num: Abstract = Known(50),
     *,
     endpoint: Abstract = Known(True),
+    dtype: Abstract = Known(None),
 ) -> Abstract:
+    if not _is_none(dtype):
+        raise NotCovered("linspace of a given dtype", ev.span)
     for x in (start, stop):
         t = ev.types[x] if isinstance(x, Value) else None
         if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
