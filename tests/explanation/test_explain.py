@@ -214,6 +214,7 @@ def test_paths_that_name_nothing(path):
         found.to(path)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
 def test_no_contributions_where_an_index_changes_its_meaning():
     def f(x):
         first = x[0] * 2.0

@@ -409,8 +409,10 @@ def _(
     endpoint: Abstract = Known(True),
     dtype: Abstract = Known(None),
 ) -> Abstract:
-    if not _is_none(dtype):
-        raise NotCovered("linspace of a given dtype", ev.span)
+    if not _is_none(dtype) and not (
+        isinstance(dtype, Known) and dtype.value in (float, np.float64)
+    ):
+        raise NotCovered("linspace of another dtype", ev.span)
     for x in (start, stop):
         t = ev.types[x] if isinstance(x, Value) else None
         if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
