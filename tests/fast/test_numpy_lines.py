@@ -20,6 +20,10 @@ A = np.random.default_rng(1).normal(size=(3, 4))
 B = np.random.default_rng(2).normal(size=(2, 3, 4))
 STEP = 1e-6
 PROGRAMS = r"""
+y = x * np.arange(1, stop=7) + np.arange(0.0, 3.0, step=0.5)
+y = x * np.arange(0, stop=3.0, step=0.5, dtype=None)
+y = x[:3] * np.arange(6, step=2)
+y = x * np.linspace(0, x[0], 6, dtype=float)
 y = x[[0, 2, 2, -1]] * 2
 y = x[np.array([0, 2, 2])] + x[(0, 1, 1),]
 y = a[[0, 2], [1, 3]]
