@@ -1,5 +1,5 @@
 """What every generated program with one number as result is held to, in the modes that specialised
-programs have of their own: gradient, pushforward, and product with the Hessian."""
+programs have of their own: gradient, pushforward, linear map, product with the Hessian."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_modes(program: Program, f: Callable[..., Any]) -> None:
     rng = np.random.default_rng(program.seed)
     direction = direction_of(program, rng)
     slope = slope_of(program, f, 1.0, direction)
-    for mode in (_gradient, _pushforward):
+    for mode in (_gradient, _pushforward, _linearized):
         args = program.args()
         y, found = mode(program, f, args, direction)
         name = mode.__name__
@@ -56,6 +56,16 @@ def _gradient(program: Program, f: Any, args: Any, direction: Any) -> tuple[Any,
 def _pushforward(program: Program, f: Any, args: Any, direction: Any) -> tuple[Any, float]:
     dots = [tangent_along(x, dot, set()) for x, dot in zip(args, direction, strict=True)]
     return ad.pushforward(f, args, dots)
+
+
+def _linearized(program: Program, f: Any, args: Any, direction: Any) -> tuple[Any, float]:
+    """The map is used twice; the second result must be that of the first tangents again."""
+    dots = [tangent_along(x, dot, set()) for x, dot in zip(args, direction, strict=True)]
+    y, push = ad.linearize(f, *args)
+    first, zero = push(*dots), push(*[None] * len(dots))
+    if push(*dots) != first or zero:
+        raise WrongError(f"linearize: {first!r}, then {push(*dots)!r}, and {zero!r} for zero")
+    return y, first
 
 
 def _check_product(program: Program, f: Any, direction: Any, other: Any) -> None:
