@@ -83,3 +83,20 @@ def test_what_is_read_first_is_specialised(which):
     steps = 1e-6 * np.eye(4)
     differences = [(f(POINT + step) - f(POINT - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(ad.grad(f)(POINT), differences, rtol=1e-6, atol=1e-6, err_msg=text)
+
+
+def test_a_loop_that_carries_nothing_before_a_write_to_a_view():
+    def f(xs, y):
+        a = sum(iter(lambda: xs.pop() if len(xs) > 3 else None, None))
+        m = np.zeros((3, 4))
+        m[0] = y
+        for k in range(1, 3):
+            m[k] = np.sin(m[k - 1]) + 0.2 * y
+        np.fliplr(m)[1:, ::2] = y[1:3]
+        return a + np.sum(m * m)
+
+    for n in (3, 5):
+        found = ad.grad(f, (0, 1))([0.1] * n, np.ones(4))
+        expected = ad.grad(f, (0, 1), tier="generic")([0.1] * n, np.ones(4))
+        assert found[0] == expected[0] == [0.0] * 3 + [1.0] * (n - 3)
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-13)

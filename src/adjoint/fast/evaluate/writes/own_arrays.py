@@ -28,6 +28,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.not_covered import SharedWrite
+from adjoint.fast.single_assignment.substitution import free_values
 from adjoint.fast.single_assignment.walk import (
     blocks,
     callee_of,
@@ -201,14 +202,13 @@ class _Reads:
         """Return the values from before a loop that each iteration reads."""
         if not isinstance(op, Loop):
             return set()
-        begin = min(self.sharing.rank(x) for one in blocks(op) for x in one.parameters)
         read = {op.iterable} if isinstance(op.iterable, Value) else set()
         for inner in blocks(op):
             read |= _values(inner.results or ())
             read |= {
                 x for one in walk(inner) if not reads_sizes(one) for x in _values(read_by(one))
             }
-        return {x for x in read if self.sharing.rank(x) < begin}
+        return read.intersection(free_values(Block((), (op,), ())))
 
     def _demand_own(self, made: Iterable[Value], read: Collection[Value]) -> None:
         for x in made:
