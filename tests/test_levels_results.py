@@ -346,3 +346,13 @@ def test_a_tie_in_second_derivatives():
     total = lambda v: sum(max(LIMIT, q) for q in v)
     _, slope = ad.pushforward(total, (np.array([0.5, 0.1, 0.9]),), (np.array([1.0, 0.0, 0.0]),))
     assert slope == 0.5
+
+
+def test_a_writable_array_is_made_writable():
+    def f(x):
+        x.setflags(write=True)
+        return np.sum(x * x)
+
+    x = np.array([1.0, 2.0])
+    assert ad.pushforward(f, (x,), (np.array([1.0, 0.5]),)) == (5.0, 4.0)
+    assert ad.hvp(f, x, np.array([1.0, 0.5])).tolist() == [2.0, 1.0]

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from adjoint.diagnostics.no_derivative import needed
 from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
+from adjoint.primal.array_memory import note_flag_change
 from adjoint.primal.flat_iterators import flattening, places_of
 from adjoint.primal.value_kinds import are_numbers
 from adjoint.rulekit.partials import is_constant
@@ -139,6 +140,13 @@ def _stretched(level: Level, x: Any, shape: tuple[int, ...], subok: bool) -> Any
         y.flags.writeable = True
         y.flags._warn_on_write = True
     return y
+
+
+@leveled((np.ndarray, "setflags"))
+def _(level: Level, record: Any, slot: int, x: Any, write: Any = None, **others: Any) -> None:
+    """Leave an alias of a writable array as it is: before Python 3.12 NumPy would refuse."""
+    note_flag_change(x)
+    x.setflags(write=None if write and x.flags.writeable else write, **others)
 
 
 def _at_least(f: Any) -> None:
