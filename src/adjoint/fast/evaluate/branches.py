@@ -56,7 +56,7 @@ def _side(
             raise
         ev.block.clear()
         ev.heap = heap
-        ev.leave()
+        ev.leave(error)
     return None
 
 
@@ -197,7 +197,7 @@ def _taken_only(
     if found is None:
         raise error
     with ev.writing() as leaving:
-        ev.leave()
+        ev.leave(error)
     sides = Block((), (), ()), Block((), tuple(leaving), None)
     results, ops, ev.heap = body if found else orelse
     ev.write(If((), condition, *(sides if found else sides[::-1]), span))

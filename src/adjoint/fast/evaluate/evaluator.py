@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.errors import place_text
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
@@ -238,9 +239,15 @@ class Evaluator(InferringDraft, ABC):
             return a
         return self.operation(assigned, (a,), self.types[a])
 
-    def leave(self) -> None:
-        """Write a call of `leave`, since user code raises here and the generic tier reports it."""
-        self.write(Call(None, Const(leave), (), (), self.span))
+    def leave(self, error: NotCovered | None = None) -> None:
+        """Write a call of `leave`, since user code raises here and the generic tier reports it, or
+        is not covered, as `error` says."""
+        reason: tuple[Const, ...] = ()
+        if error is not None:
+            span, filename = error.span or self.span, error.filename or self.frames[-1].filename
+            place = "" if span is None else f" at {place_text(filename, span.line)}"
+            reason = (Const(f"{error.reason}{place}"),)
+        self.write(Call(None, Const(leave), reason, (), self.span))
 
     def demand_shallow(self) -> None:
         """Refuse a call inside of `MOST_CALLS` others."""

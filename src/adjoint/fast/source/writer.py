@@ -421,5 +421,5 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     ),
     runtime.demand_finite: lambda w, xs: _demand_finite(w, " + ".join(map(w.text, xs))),
     runtime.demand_quiet_underflow: lambda w, xs: f"{w.function(runtime.demand_quiet_underflow)}()",
-    runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
+    runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}({', '.join(map(w.text, xs))})",
 }

@@ -18,9 +18,10 @@ from adjoint.rules.python.operators import over
 from adjoint.tangent import Tangent
 
 
-def leave() -> None:
-    """Leave the call to the generic tier, because user code raises at this point."""
-    raise Deoptimize("the function raises here")
+def leave(reason: str = "the function raises here") -> None:
+    """Leave the call to the generic tier, because user code raises at this point, or is not covered
+    from here on."""
+    raise Deoptimize(reason)
 
 
 def demand_finite(*xs: float) -> None:
