@@ -305,8 +305,7 @@ class SetOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a user class that the program made, with its fields, and more under the names
-    `HIDDEN`."""
+    """An object of a user class that the program made, with its fields, and more in `HIDDEN`."""
 
     cls: type
     names: tuple[str, ...]
