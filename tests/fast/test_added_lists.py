@@ -114,6 +114,12 @@ def pairs(m):
 
 
 @case
+def tuples(m):
+    xs = tuple(x * x for x in m)
+    return weighed((m[1], *xs) + xs + (m[0],)) * len(xs + xs)
+
+
+@case
 def of_arrays(m):
     rows = [m] + [m * x for x in m] + [m * m] * 2
     return (np.array(rows) * np.arange(len(rows))[:, None]).sum()
