@@ -108,9 +108,12 @@ def _branch(
         others, ev.united = ev.united, {}
     left: list[Operand] = []
     right: list[Operand] = []
+    copied_left: list[int | None] = []
+    copied_right: list[int | None] = []
+    copies: list[int] = []
     for template, x, y in zip(templates, a, b, strict=True):
-        match(template, x, left, ev, heap_a)
-        match(template, y, right, ev, heap_b)
+        match(template, x, left, ev, heap_a, copied_left)
+        match(template, y, right, ev, heap_b, copied_right)
     results: list[Value] = []
     name = ""
 
@@ -121,13 +124,16 @@ def _branch(
     found = []
     for i, template in enumerate(templates):
         name = names[i] if i < len(names) and not names[i].startswith("_") else "t"
-        found.append(instantiate(template, new, ev))
+        found.append(instantiate(template, new, ev, copies))
     heap = dict(before)
     for address, template in contents.items():
         name = getattr(heap_a[address], "name", "held")
-        match(template, heap_a[address], left, ev, heap_a)
-        match(template, heap_b[others.get(address, address)], right, ev, heap_b)
-        heap[address] = instantiate(template, new, ev)
+        match(template, heap_a[address], left, ev, heap_a, copied_left)
+        other = others.get(address, address)
+        match(template, heap_b[other], right, ev, heap_b, copied_right)
+        heap[address] = instantiate(template, new, ev, copies)
+    for copy, *of in zip(copies, copied_left, copied_right, strict=True):
+        ev.link(copy, *(at for at in of if at is not None))
     for address, held in (*heap_a.items(), *heap_b.items()):
         if address not in heap:
             heap[address] = held

@@ -25,13 +25,13 @@ T = TypeVar("T")
 def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
     """Return a function that undoes what is written after this point."""
     heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
-    block, lengths, shared = ev.block, dict(ev.row_lengths), set(ev.shared_lists)
+    block, lengths, copies = ev.block, dict(ev.row_lengths), dict(ev.copies)
     cached = dict(ev.cached)
 
     def restore() -> None:
         ev.heap = dict(heap)
         ev.row_lengths = dict(lengths)
-        ev.shared_lists = set(shared)
+        ev.copies = dict(copies)
         ev.cached = dict(cached)
         ev.block = block
         del ev.block[length:]

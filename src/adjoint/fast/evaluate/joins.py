@@ -3,8 +3,9 @@
 A *template* is an abstract value with slots for numbers and arrays that differ between branches or
 iterations. `instantiate` fills the slots with new values; `match` finds the operands for them.
 
-The template of a variable that holds one list or another is a `Tuple` of kind `list`. The variable
-then holds a copy, so none of these lists may be written to (`Draft.demand_own_list`).
+The template of a variable that holds one list or another is a `Tuple` of kind `list`, that of one
+dict or object or another a `CopyOf`. The variable then holds a copy: after a write to one of these,
+nothing may read the others (`Heap.link`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     IteratorOf,
     Known,
     ListOf,
+    Overtaken,
     Ref,
     RowOf,
     SliceOf,
@@ -99,6 +101,9 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
         return a
     if a is LOST or b is LOST:
         return LOST
+    if isinstance(a, Overtaken) or isinstance(b, Overtaken):
+        return a if isinstance(a, Overtaken) else b
+    ev.held_in(before, a), ev.held_in(after, b)  # may be overtaken
     a, b = opened(a), opened(b)
     if a is MISSING or b is MISSING:
         one, heap = (b, after) if a is MISSING else (a, before)
@@ -113,7 +118,12 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
         return either(a, b, ev, before, after)
     if isinstance(a, Ref) and isinstance(b, Ref):
         is_apart = a.address not in after and b.address not in before
-        if is_apart and shape_of(before[a.address]) == shape_of(after[b.address]):
+        is_own = ev.copies.keys().isdisjoint((a.address, b.address))
+        if (
+            is_apart
+            and (is_own or ev.keeps_lists)
+            and shape_of(before[a.address]) == shape_of(after[b.address])
+        ):
             return _united(ev, a, b, before, after)
     if _is_passing(a, before, after) or _is_passing(b, before, after):
         left_copy, right_copy = copy_of(ev, a, before), copy_of(ev, b, after)
@@ -146,7 +156,8 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
         left_parts, right_parts = parts(a), parts(b)
         assert left_parts is not None and right_parts is not None
         pairs = [*zip(left_parts, right_parts, strict=True)]
-        inner = "" if isinstance(a, Instance | CellOf) else ITEM
+        is_object = isinstance(a, Instance) and a.cls is not dict
+        inner = "" if is_object or isinstance(a, CellOf) else ITEM
         if isinstance(a, Bound):
             inner = OWNER
         made = [generalise(x, y, ev, before, after, inner) for x, y in pairs]
@@ -333,7 +344,7 @@ def _is_passing(a: Any, *heaps: Heap) -> bool:
 def _united(ev: Evaluator, a: Ref, b: Ref, before: Heap, after: Heap) -> Ref:
     """Return one object for `a`, which one way makes, and `b`, which the other makes."""
     pair = ev.united.setdefault(a.address, b.address), [*ev.united.values()].count(b.address)
-    if pair != (b.address, 1) or not ev.shared_lists.isdisjoint((a.address, b.address)):
+    if pair != (b.address, 1) or not ev.copies.keys().isdisjoint((a.address, b.address)):
         raise NotCovered(DIFFERENT)
     if shape_of(before[a.address]) is None or isinstance(before[a.address], IteratorOf):
         raise NotCovered(DIFFERENT)
@@ -345,7 +356,8 @@ def share(ev: Evaluator, *objects: Any) -> None:
     addresses = {a.address for a in objects if isinstance(a, Ref)}
     if not addresses.isdisjoint((*ev.united, *ev.united.values())):
         raise NotCovered(DIFFERENT)
-    ev.shared_lists |= addresses
+    for at in addresses:
+        ev.link(at)
 
 
 class Grows(NotCovered):
@@ -396,7 +408,8 @@ def contents_template(
     before, after = heap[address], other[address if in_other is None else in_other]
     if isinstance(before, IteratorOf) and isinstance(after, IteratorOf):
         return before if before.source is None else replace(before, source=None, contents=())
-    if shape_of(before) != shape_of(after):
+    is_overtaken = Overtaken in (type(before), type(after))
+    if shape_of(before) != shape_of(after) and not is_overtaken:
         if all(isinstance(x, ListOf | RowOf) for x in (before, after)):
             items = [y for x in (before, after) if isinstance(x, ListOf) for y in x.items]
             if all(is_number(x, ev.types) for x in items) or are_alike(items, ev.types):

@@ -207,13 +207,14 @@ MOST_REPEATED = 64
 
 
 def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
-    """Evaluate ``xs * n`` for a list of known items."""
-    items = ev.sequence(xs)
-    if items is None:
-        raise NotCovered("a list of unknown length, repeated", ev.span)
-    if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
-        return ev.allocate(ListOf(items * n.value))
-    row = as_row(ev, ev.allocate(ListOf(items)).address, of_arrays=True)
+    """Evaluate ``xs * n``."""
+    items, row = ev.sequence(xs), row_of(ev, xs)
+    if items is not None:
+        if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
+            return ev.allocate(ListOf(items * n.value))
+        row = as_row(ev, ev.allocate(ListOf(items)).address, of_arrays=True)
+    if row is None:
+        raise NotCovered("a list of something else than numbers or arrays, repeated", ev.span)
     made = ev.operation(rows.repeated, (row, _index(ev, n)), ev.types[row], name="items")
     ev.written.add(made)
     return ev.allocate(RowOf(made))

@@ -305,8 +305,7 @@ class SetOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a user class that the program made, with its fields, and more under the names
-    `HIDDEN`."""
+    """An object of a user class that the program made, with its fields, and more in `HIDDEN`."""
 
     cls: type
     names: tuple[str, ...]
@@ -339,6 +338,11 @@ class RowOf:
 
 
 @node(eq=False)
+class Overtaken:
+    """The content of a list, dict or object of which a copy has been written to (`Heap.link`)."""
+
+
+@node(eq=False)
 class TableOf:
     """A dict or a set of class `kind` with keys of the program: `items` are the lists of its keys
     and values, if `is_in_order` as inserted. A deque has the list of its items."""
@@ -350,7 +354,7 @@ class TableOf:
 
 
 HeapObject: TypeAlias = (
-    ListOf | DequeOf | DictOf | SetOf | TableOf | Instance | CellOf | IteratorOf | RowOf
+    ListOf | DequeOf | DictOf | SetOf | TableOf | Instance | CellOf | IteratorOf | RowOf | Overtaken
 )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.single_assignment.walk import callee_of, walk_ops
 from adjoint.fast.support import functions as runtime
-from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, If, Loop, Operand, Value
 from adjoint.rulekit.partials import Partials
@@ -51,8 +51,10 @@ class Sweep:
             return False
         if iterable in self.active:
             return True
+        if isinstance(self.ev.types.get(iterable), Array | Number | Row):
+            return False
         made = self.made_by.get(iterable)
-        if made is None or made.callee in (Const(range), Const(rows.set_order)):
+        if made is None or made.callee == Const(range):
             return False
         return any(map(self.iterates_over_active, made.operands))
 

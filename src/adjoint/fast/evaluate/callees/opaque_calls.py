@@ -73,7 +73,7 @@ class State(NamedTuple):
     heap: dict[int, HeapObject]
     written: set[Value]
     row_writes: int
-    shared_lists: set[int]
+    copies: dict[int, frozenset[int]]
     copied: set[Value | int]
     inlined: dict[str, None]
     opaque: dict[str, str]
@@ -86,7 +86,7 @@ def state_of(ev: Evaluator, f: Any) -> State:
     """Return the state of an evaluator before a call of `f`."""
     block, size = ev.block, len(ev.block)
     if is_inferable(f):  # only operations are written
-        rest = ev.heap, ev.written, ev.row_writes, ev.shared_lists, ev.copied
+        rest = ev.heap, ev.written, ev.row_writes, ev.copies, ev.copied
         return State(block, size, *rest, ev.inlined, ev.opaque, ev.attempts, ev.caught, {})
     return State(
         block,
@@ -94,7 +94,7 @@ def state_of(ev: Evaluator, f: Any) -> State:
         dict(ev.heap),
         set(ev.written),
         ev.row_writes,
-        set(ev.shared_lists),
+        dict(ev.copies),
         set(ev.copied),
         dict(ev.inlined),
         dict(ev.opaque),
@@ -108,7 +108,7 @@ def restore(ev: Evaluator, state: State) -> None:
     """Return to a state; forget what was written and read since."""
     assert ev.block is state.block
     del ev.block[state.size :]
-    ev.heap, ev.written, ev.row_writes, ev.shared_lists, ev.copied = state[2:7]
+    ev.heap, ev.written, ev.row_writes, ev.copies, ev.copied = state[2:7]
     ev.inlined, ev.opaque, ev.attempts, ev.caught = state[7:-1]
     vars(ev.outside).update(state.outside)
 

@@ -76,7 +76,7 @@ def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
         raise NotCovered("a variable that may have no value", ev.span)
     if isinstance(a, Either):
         return a
-    held = ev.heap[a.address] if isinstance(a, Ref) and a.address in ev.shared_lists else a
+    held = ev.heap[a.address] if isinstance(a, Ref) and a.address in ev.copies else a
     inside = parts(held)
     if inside:
         checked = [ev.call(Known(single_primitives.assigned), [x, name], {}) for x in inside]

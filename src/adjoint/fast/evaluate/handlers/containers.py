@@ -308,7 +308,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     cls = ev.class_of(a)
     if isinstance(a, Ref) and cls is not None and is_plain_object(cls):
         if not has_own(cls, "__hash__"):
-            ev.demand_own_list(a.address)
+            ev.demand_one(a.address)
             return Known(a.address)
         if getattr(cls, "__hash__") is not None:  # noqa: B009  of any type
             return ev.call(special_method(ev, cls, "__hash__"), [a], {})

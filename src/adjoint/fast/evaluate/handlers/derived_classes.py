@@ -115,6 +115,7 @@ def _making(base: Any) -> None:
                 raise NotCovered("a container that is filled again", ev.span)
             if not isinstance(is_empty, Known) or not is_empty.value:
                 raise NotCovered("a container that is filled again", ev.span)
+            ev.demand_own_list(a.address)
             ev.heap[a.address] = ev.heap.pop(made.address)
             return Known(None)
 

@@ -75,7 +75,7 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
                 if isinstance(t, Array) or (isinstance(t, Number) and bool not in t.kinds):
                     return False
     for x, y in ((a, b), (b, a)):
-        if isinstance(x, Ref) and x.address in ev.shared_lists and isinstance(y, Ref | External):
+        if isinstance(x, Ref) and x.address in ev.copies and isinstance(y, Ref | External):
             raise NotCovered("a test of identity of one list or object or another", ev.span)
     if isinstance(a, Ref) and isinstance(b, Ref):
         return a.address == b.address

@@ -94,14 +94,24 @@ def _binary(f: Any, name: str) -> None:
         if f is operator.add and Text in (type(a), type(b)):
             if ev.class_of(a) is str and ev.class_of(b) is str:
                 return unknown_text(ev, f, [a, b], {})
-        if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
-            return repeated(ev, a, b)
+        if f is operator.mul and {ev.class_of(a), ev.class_of(b)} == {list, int}:
+            return repeated(ev, *((a, b) if ev.class_of(a) is list else (b, a)))
         found = _of_containers(ev, f, a, b)
         if found is not None:
             return found
+        if f is operator.add and ev.class_of(a) is ev.class_of(b) in (list, tuple):
+            return ev.call(ev.outside.own(_joined), [Known(ev.class_of(a)), a, b], {})
         if f is operator.or_ and _is_class(a) and (_is_class(b) or ev.class_of(b) is type(None)):
             return Known(f(a.value, b.value))  # type: ignore[union-attr]
         return by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+def _joined(kind: Any, xs: Any, ys: Any) -> Any:
+    """Return ``xs + ys`` of two lists or two tuples."""
+    made: list[Any] = []
+    made.extend(xs)
+    made.extend(ys)
+    return made if kind is list else tuple(made)
 
 
 def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abstract:

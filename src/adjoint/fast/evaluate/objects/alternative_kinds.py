@@ -11,12 +11,13 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.fields import field_of
-from adjoint.fast.evaluate.plain_classes import DATES, is_plain_outside
+from adjoint.fast.evaluate.plain_classes import DATES, is_constant_key, is_plain_outside
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import (
     HIDDEN,
     Bound,
     Closure,
+    DictOf,
     External,
     Flag,
     HeapObject,
@@ -63,16 +64,31 @@ def kind_of(a: Any) -> Any:
 
 
 class CopyOf(Instance):
-    """The template of a variable that holds one object of a class or another."""
+    """The template of a variable that holds one object of a class or another, or one dict or
+    another; the names of a dict are its keys and their types."""
+
+    def content(self, items: tuple[Any, ...]) -> Instance | DictOf:
+        """Return the content of a copy."""
+        if self.cls is dict:
+            keys: Any = self.names
+            return DictOf(tuple(key for key, _ in keys), items)
+        return Instance(self.cls, self.names, items)
 
 
 def copy_of(ev: Evaluator, a: Any, heap: Mapping[int, HeapObject]) -> CopyOf | None:
-    """Return the template of an object that the program has made or reads from outside, and that a
-    copy can stand for; ``None`` for anything else."""
+    """Return the template of a dict, or of an object, that the program has made or reads from
+    outside, and that a copy can stand for; ``None`` for anything else."""
     if isinstance(a, CopyOf):
         return a
     held = heap.get(a.address) if isinstance(a, Ref) else None
     items: tuple[Any, ...] = ()
+    if isinstance(a, External) and type(a.sample) is dict:
+        found = (ev.outside.read(a.source, "item", k, x) for k, x in a.sample.items())
+        held = DictOf(tuple(a.sample), tuple(found))
+    if isinstance(held, DictOf):
+        keys: Any = tuple((key, type(key)) for key in held.keys)
+        is_plain = held.kind is dict and all(map(is_constant_key, held.keys))
+        return CopyOf(dict, keys, held.items) if is_plain and not ev.keeps_lists else None
     if isinstance(held, Instance) and object_behind(ev.outside, a) is None:
         cls, names, items = held.cls, held.names, held.items
         is_shown = a.address in ev.shown_fields or not HIDDEN.isdisjoint(names)

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
-from adjoint.fast.evaluate.joins import share
 from adjoint.fast.evaluate.objects.alternative_kinds import copy_of
+from adjoint.fast.evaluate.objects.templates import alternatives
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.values import Abstract, Either, HeapObject, Instance, Known, Ref, Tuple
+from adjoint.fast.evaluate.values import Abstract, Either, HeapObject, Known, Ref, Tuple
 from adjoint.fast.not_covered import CarriedWrite, NotCovered, Raises
 from adjoint.fast.single_assignment import primitives
 from adjoint.ir.single import Const
@@ -99,12 +99,16 @@ def with_copies(
         made = copy_of(ev, x, ev.heap) if is_made(x) else None
         if made is None:
             return [x]
-        share(ev, x)
-        return [ev.allocate(Instance(made.cls, made.names, made.items))]
+        ev.link(x.address, 0)  # type: ignore[union-attr]
+        return [ev.allocate(made.content(made.items))]
 
     def settled(a: Abstract) -> Abstract:
         if isinstance(a, Either) and any(map(is_made, a.items)):
-            return for_each(ev, a, copied)[0]
+            found = for_each(ev, a, copied)[0]
+            for x in alternatives(found, ev).items:
+                if isinstance(x, Ref):
+                    ev.link(x.address, 0)
+            return found
         if isinstance(a, Tuple) and a.kind is tuple:
             items = tuple(map(settled, a.items))
             return a if all(x is y for x, y in zip(items, a.items, strict=True)) else Tuple(items)

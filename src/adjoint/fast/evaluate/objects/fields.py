@@ -63,6 +63,7 @@ def set_field(ev: Evaluator, a: Ref, name: str, value: Abstract | None) -> None:
         del fields[name]
     now, items = tuple(fields), tuple(fields.values())
     if given is not None and isinstance(known, DictOf):
+        ev.demand_own_list(given.address)
         ev.heap[given.address] = replace(known, keys=now, items=items)
     else:
         ev.heap[a.address] = Instance(held.cls, now, items)

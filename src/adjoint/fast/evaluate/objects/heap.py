@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.values import (
     Iterating,
     Known,
     ListOf,
+    Overtaken,
     Ref,
     SetOf,
     Tuple,
@@ -26,6 +27,9 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.aliases import Aliases
 from adjoint.fast.not_covered import NotCovered, WrittenCopy
 from adjoint.ir.nodes import Span
+
+_FROZEN = frozenset({0})
+"""The copies of what nothing may write to."""
 
 
 class Heap(Aliases):
@@ -37,8 +41,9 @@ class Heap(Aliases):
         The outside values that the program reads, and its guards.
     heap
         By address: the content of a container or an object.
-    shared_lists
-        Addresses of lists and objects of which a variable holds one or another.
+    copies
+        By address of a list, dict or object of which a variable holds one or another, in a copy:
+        the addresses of it and its copies; 0 among them stands for others.
     keeps_lists, may_keep_lists
         Whether such a variable holds the lists themselves if it can; whether it may.
     shown_fields
@@ -51,28 +56,58 @@ class Heap(Aliases):
         super().__init__(outside.types)
         self.outside = outside
         self.heap: dict[int, HeapObject] = {}
-        self.shared_lists: set[int] = set()
+        self.copies: dict[int, frozenset[int]] = {}
         self.keeps_lists, self.may_keep_lists = False, True
         self.shown_fields: set[int] = set()
         self.span: Span | None = None
         self._addresses = 0
 
-    def allocate(self, held: HeapObject) -> Ref:
+    def new_address(self) -> int:
         self._addresses += 1
-        self.heap[self._addresses] = held
-        return Ref(self._addresses)
+        return self._addresses
+
+    def allocate(self, held: HeapObject) -> Ref:
+        made = Ref(self.new_address())
+        self.heap[made.address] = held
+        return made
+
+    def link(self, *addresses: int) -> None:
+        """Note that a variable holds one of several lists, dicts or objects, in a copy (`joins`):
+        they may be one, so a write to any overtakes the others, which nothing may read then."""
+        linked = frozenset().union(*(self.copies.get(at, {at}) for at in addresses))
+        found = _FROZEN if 0 in linked else linked
+        self.copies |= dict.fromkeys(linked, found)
 
     def demand_own_list(self, address: int) -> None:
-        """Refuse a write to a list or object that a variable may hold another of (`joins`)."""
-        if address in self.shared_lists:
-            kind = WrittenCopy if self.may_keep_lists else NotCovered
-            raise kind(
-                "a write to a list or object that depends on a branch or an iteration", self.span
-            )
+        """Overtake the copies of a list, dict or object that is written to; refuse the write if
+        they are not known."""
+        linked = self.copies.get(address, frozenset())
+        if linked is _FROZEN:
+            raise self._written_copy()
+        for other in linked:
+            if other != address and other in self.heap:
+                self.heap[other] = Overtaken()
+
+    def demand_one(self, address: int) -> None:
+        """Refuse what tells a list, dict or object from its copies."""
+        if address in self.copies:
+            raise self._written_copy()
+
+    def _written_copy(self) -> NotCovered:
+        kind = WrittenCopy if self.may_keep_lists else NotCovered
+        reason = "a write to a list or object that depends on a branch or an iteration"
+        return kind(reason, self.span)
 
     def held(self, a: Any) -> HeapObject | None:
         """Return the content of the heap that `a` refers to; ``None`` if it refers to none."""
-        return self.heap.get(a.address) if isinstance(a, Ref) else None
+        return self.held_in(self.heap, a)
+
+    def held_in(self, heap: dict[int, HeapObject], a: Any) -> HeapObject | None:
+        """Return the content of a heap that `a` refers to; ``None`` if it refers to none."""
+        found = heap.get(a.address) if isinstance(a, Ref) else None
+        if isinstance(found, Overtaken):
+            raise self._written_copy()
+        return found
 
     def demand_tree(self, a: Ref) -> None:
         """Refuse a list that holds itself."""

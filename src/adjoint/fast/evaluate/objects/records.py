@@ -1,7 +1,7 @@
 """Lists and tuples of unknown length, of tuples, lists or dicts.
 
 Such a list is lists of the program, one for each column of its template. An item that is read is a
-copy, and so is what has been put in: nothing may write to either (`Draft.demand_own_list`).
+copy, and so is what has been put in: nothing may write to either (`Heap.demand_own_list`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _values(ev: Evaluator, template: Any, a: Any) -> Iterator[Abstract]:
     if not isinstance(template, Record):
         return
     if isinstance(a, Ref):
-        ev.shared_lists.add(a.address)
+        ev.link(a.address, 0)
         a = ev.heap[a.address]
     items = a.items if not isinstance(a, Known) else map(Known, a.value)
     for part, x in zip(template.parts, items, strict=True):
@@ -148,5 +148,5 @@ def _filled(ev: Evaluator, template: Any, values: Iterator[Abstract]) -> Abstrac
     if template.kind not in (list, dict):
         return Tuple(items, template.kind)
     made = ev.allocate(ListOf(items) if template.kind is list else DictOf(template.keys, items))
-    ev.shared_lists.add(made.address)
+    ev.link(made.address, 0)
     return made

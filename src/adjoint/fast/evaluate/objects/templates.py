@@ -13,7 +13,6 @@ from adjoint.fast.evaluate.values import (
     External,
     Flag,
     HeapObject,
-    Instance,
     Known,
     ListOf,
     Ref,
@@ -62,30 +61,45 @@ def alternatives(a: Any, ev: Evaluator) -> Either:
     return Either(Known(n), (a,), (n,))
 
 
-def instantiate(template: Any, new: Callable[[Slot], Value], ev: Evaluator) -> Any:
-    """Return the template with new values in its slots, and new lists in the heap."""
+def instantiate(
+    template: Any, new: Callable[[Slot], Value], ev: Evaluator, copies: list[int] | None = None
+) -> Any:
+    """Return the template with new values in its slots, and new lists, dicts and objects in the
+    heap; append their addresses to `copies`, for a link with those that `match` finds."""
     if isinstance(template, Slot):
         return new(template)
     inside = parts(template)
     if inside is None:
         return template
-    made = [instantiate(part, new, ev) for part in inside]
-    if isinstance(template, Tuple) and template.kind is list:
-        copy = ev.allocate(ListOf(tuple(made)))
-        ev.shared_lists.add(copy.address)
+    made = [instantiate(part, new, ev, copies) for part in inside]
+    if _is_copy(template):
+        is_list = isinstance(template, Tuple)
+        copy = ev.allocate(ListOf(tuple(made)) if is_list else template.content(tuple(made)))
+        if copies is None:
+            ev.link(copy.address, 0)
+        else:
+            copies.append(copy.address)
         return copy
-    if isinstance(template, CopyOf):
-        made_object = ev.allocate(Instance(template.cls, template.names, tuple(made)))
-        ev.shared_lists.add(made_object.address)
-        return made_object
     if all(x is y for x, y in zip(made, inside, strict=True)):
         return template
     return rebuild(template, iter(made))
 
 
-def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap) -> None:
+def _is_copy(template: Any) -> bool:
+    return isinstance(template, CopyOf) or (isinstance(template, Tuple) and template.kind is list)
+
+
+def match(
+    template: Any,
+    a: Any,
+    found: list[Operand],
+    ev: Evaluator,
+    heap: Heap,
+    copied: list[int | None] | None = None,
+) -> None:
     """Append to `found` the operands in `a`, which refers to `heap`, at the slots of the template,
-    in order."""
+    in order, and to `copied` the addresses of what the copies in the template are of: 0 for what is
+    outside, ``None`` if it is missing."""
     if isinstance(template, Slot):
         if isinstance(a, Value):
             found.append(a)
@@ -100,20 +114,24 @@ def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap
         return
     if a is MISSING:
         for part in inside:
-            match(part, MISSING, found, ev, heap)
+            match(part, MISSING, found, ev, heap, copied)
+        if copied is not None and _is_copy(template):
+            copied.append(None)
         return
     if isinstance(template, Either):
-        one = alternatives(opened(a), ev)
+        one, items = alternatives(opened(a), ev), None
         if one.numbers[0] not in template.numbers:
-            one = alternatives(copy_of(ev, a, heap), ev)
-        match(template.place, one.place, found, ev, heap)
-        given = dict(zip(one.numbers, one.items, strict=True))
+            one, items = alternatives(copy_of(ev, a, heap), ev), (a,)
+        match(template.place, one.place, found, ev, heap, copied)
+        given = dict(zip(one.numbers, items or one.items, strict=True))
         for n, item in zip(template.numbers, template.items, strict=True):
-            match(item, given.get(n, MISSING), found, ev, heap)
+            match(item, given.get(n, MISSING), found, ev, heap, copied)
         return
-    if isinstance(template, CopyOf):
-        a = copy_of(ev, a, heap)
-    others = parts(items_of(opened(a), ev, heap))
+    is_object = isinstance(template, CopyOf)
+    others = parts(copy_of(ev, a, heap) if is_object else items_of(opened(a), ev, heap))  # type: ignore[arg-type]
     assert others is not None
     for part, other in zip(inside, others, strict=True):
-        match(part, other, found, ev, heap)
+        match(part, other, found, ev, heap, copied)
+    if copied is not None and _is_copy(template):
+        is_inside = isinstance(a, Ref) and all(x.ref != a for x in ev.outside.adopted)
+        copied.append(a.address if is_inside else 0)

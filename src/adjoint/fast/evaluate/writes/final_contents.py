@@ -124,8 +124,10 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
         yield a
     elif isinstance(a, Ref):
         held = ev.heap[a.address]
-        if isinstance(held, Instance):
-            ev.demand_own_list(a.address)
+        if isinstance(held, Instance | DictOf):
+            ev.demand_one(a.address)
+        elif isinstance(held, ListOf):
+            ev.demand_own_list(a.address)  # refuses what is stored under two names, in copies
         if any(x.ref == a for x in ev.outside.adopted):
             return
         if a.address in above:
