@@ -42,7 +42,7 @@ from adjoint.fast.evaluate.callees.opaque_calls import (
 from adjoint.fast.evaluate.callees.passing import divided, without_none
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
-from adjoint.fast.evaluate.handlers.list_operands import as_arrays, float_arrays
+from adjoint.fast.evaluate.handlers.list_operands import as_arrays, dispatches, float_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.objects.derived import call_with_derived, derived_instance
@@ -244,9 +244,8 @@ def _resolved(
     if rules is not None and rules.substitute is not None:
         return _defined(ev, f, rules.substitute, args, keywords)
     itself = getattr(f, "_implementation", None)
-    if rules is None and type(itself) is FunctionType:  # NumPy looks for `__array_function__` first
-        args, keywords = float_arrays(ev, f, args, keywords)
-        if all(isinstance(x, Value | Known) for x in (*args, *keywords.values())):
+    if rules is None and type(itself) is FunctionType:
+        if not dispatches(ev, (*args, *keywords.values())):
             return _defined(ev, f, itself, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,14 @@ def float_arrays(
     return [_float_array(ev, x) for x in args], {
         k: _float_array(ev, x) for k, x in keywords.items()
     }
+
+
+def dispatches(ev: Evaluator, args: Iterable[Abstract]) -> bool:
+    """Return whether NumPy may find an ``__array_function__`` in one of the operands."""
+    try:
+        return any(not isinstance(x, Value | Known) and not [*_kinds(ev, x)] for x in args)
+    except NotCovered:
+        return True
 
 
 def _float_array(ev: Evaluator, a: Abstract) -> Abstract:
