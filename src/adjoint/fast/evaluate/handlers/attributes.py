@@ -237,6 +237,8 @@ def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
 
     @handler(f)
     def _(ev: Evaluator, a: Abstract) -> Abstract:
+        if not isinstance(a, Known) and ev.sequence(a) is not None:
+            a = ev.call(Known(np.asarray), [a], {})
         t = ev.types[a] if isinstance(a, Value) else None
         if isinstance(t, Array):
             return attribute(ev, a, name)

@@ -86,27 +86,6 @@ def _(a: Any) -> Array:
     return array(_INDEX, (fresh_length(), len(dims(a))))
 
 
-@shape_of(np.unique)
-def _(
-    ar: Any,
-    return_index: Any = False,
-    return_inverse: Any = False,
-    return_counts: Any = False,
-    axis: Any = None,
-    *,
-    equal_nan: Any = True,
-) -> Any:
-    if axis is not None or len(dims(ar)) != 1:
-        raise TypeError("values of another rank")
-    count = fresh_length()
-    index = array(_INDEX, (count,))
-    parts = [array(dtype_of(ar), (count,))]
-    parts += [index] if integer(return_index) else []
-    parts += [array(_INDEX, dims(ar))] if integer(return_inverse) else []
-    parts += [index] if integer(return_counts) else []
-    return Several(tuple(parts)) if len(parts) > 1 else parts[0]
-
-
 @shape_of(np.extract, np.compress)
 def _(condition: Any, arr: Any) -> Array:
     return array(dtype_of(arr), (fresh_length(),))
