@@ -11,7 +11,7 @@ from bisect import bisect, bisect_left, bisect_right
 import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev, Polynomial
-from scipy import interpolate, linalg, stats
+from scipy import interpolate, linalg, special, stats
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -515,3 +515,24 @@ def test_older_polynomials():
         return z + np.sum(np.polyder(x, 2) ** 2) + np.polyadd(x[1:], x)[0] * np.polyint(x)[1]
 
     _follows(f, X, X * 1.5)
+
+
+# ---- functions without a derivative in a parameter -----------------------------------------------
+
+
+def test_special_functions_of_constant_parameters():
+    def f(x):
+        y = special.hyp2f1(0.5, 1.0, 1.5, x[0]) * special.hyp1f1(1.5, 2.5, x[1] ** 2)
+        y += np.sum(special.eval_legendre(3, x) * special.struve(1, x)) * special.hyp0f1(2.0, x[2])
+        return y + np.sum(special.hyperu(1.0, 2.0, x))
+
+    _follows(f, X, X * 1.05)
+
+
+def test_parameters_without_a_derivative():
+    def f(x):
+        return special.hyp2f1(x[0], 1.0, 1.5, x[1])
+
+    for operator_ in (ad.gradient, lambda g, x: ad.hvp(g, x, V)):
+        with pytest.raises(ad.NoDerivativeError, match="a parameter"):
+            operator_(f, X)
