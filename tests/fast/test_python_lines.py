@@ -449,7 +449,11 @@ def test_matrices_of_numbers():
             rates.append(x[i] ** 2)
         return np.sum((np.diag(rates) + np.diag(rates[:-1], 1)) ** 2)
 
-    for one in (f, diagonals):
+    def rows(x):
+        u, v, w = x[:3], x[1:4] ** 2, np.cross(x[:3], x[2:])
+        return np.linalg.det([u, v, w]) * np.linalg.inv([u, v, w])[0, 1]
+
+    for one in (f, diagonals, rows):
         _follows(one, X, X * 1.5)
 
 

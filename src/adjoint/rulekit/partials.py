@@ -55,7 +55,7 @@ class Partials:
     ----------
     partials
         One per operand, with the signature ``(y, *operands)``; numbers and ``None`` are kept as
-        they are.
+        they are, as is a `NoDerivative` in what `refusing` returns.
     reads
         For each partial, whether it reads ``y``, the first operand, the second, …
     singular
@@ -75,7 +75,7 @@ class Partials:
         Whether some partial reads ``y``, the first operand, …, which are then residuals.
     """
 
-    partials: tuple[Partial, ...]
+    partials: tuple[Any, ...]
     reads: tuple[tuple[bool, ...], ...]
     singular: bool
     real_valued: bool = False

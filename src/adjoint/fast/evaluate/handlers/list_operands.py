@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_list, is_list, new_array, new_arrays
 from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.rows import row_of
-from adjoint.fast.evaluate.types import Number, holds_arrays, is_inexact
+from adjoint.fast.evaluate.types import Array, Number, holds_arrays, is_inexact
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.members import members
@@ -44,45 +45,49 @@ def float_arrays(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
     """Convert the lists of numbers among operands of a function of NumPy or SciPy to arrays, where
-    these are not all integers."""
-    owner = getattr(f, "__objclass__", f)
-    if not str(getattr(owner, "__module__", None)).startswith(("numpy", "scipy")):
+    these are not all integers; for `numpy.linalg`, also lists of arrays."""
+    module = str(getattr(getattr(f, "__objclass__", f), "__module__", None))
+    if not module.startswith(("numpy", "scipy")):
         return args, keywords
-    return [_float_array(ev, x) for x in args], {
-        k: _float_array(ev, x) for k, x in keywords.items()
-    }
+    items = (Number, Array) if module == "numpy.linalg" else (Number,)
+    named = {k: _float_array(ev, x, items) for k, x in keywords.items()}
+    return [_float_array(ev, x, items) for x in args], named
 
 
-def dispatches(ev: Evaluator, args: Iterable[Abstract]) -> bool:
-    """Return whether NumPy may find an ``__array_function__`` in one of the operands."""
-    try:
-        return any(not isinstance(x, Value | Known) and not [*_kinds(ev, x)] for x in args)
-    except NotCovered:
-        return True
-
-
-def _float_array(ev: Evaluator, a: Abstract) -> Abstract:
+def _float_array(ev: Evaluator, a: Abstract, items: tuple[Any, ...]) -> Abstract:
     if not isinstance(a, Value | Known) or row_of(ev, a) is not None:
         try:
-            if is_inexact(Number(frozenset().union(*_kinds(ev, a)))):
+            if is_inexact(Number(frozenset().union(*_kinds(ev, a, items)))):
                 return new_array(ev, a, Known(None))
         except NotCovered:  # something else, or numbers of classes that are not known well enough
             pass
     return a
 
 
-def _kinds(ev: Evaluator, a: Abstract) -> Iterator[frozenset[type]]:
-    """Give the possible classes of each number in a list, and in the lists that it holds."""
+def _kinds(ev: Evaluator, a: Abstract, items: tuple[Any, ...]) -> Iterator[frozenset[type]]:
+    """Give the possible classes of each item of a list, and of the lists that it holds; refuse
+    items whose types are not of the classes `items`."""
     row = row_of(ev, a)
-    t = ev.types[a] if isinstance(a, Value) and row is None else None
+    t: Any = ev.types[a] if isinstance(a, Value) else None
     if row is not None:
         t = ev.row_type(row).item
-    if isinstance(t, Number):
-        yield t.kinds
+    if isinstance(t, items):
+        yield t.kinds if isinstance(t, Number) else frozenset({t.dtype.type})
     elif isinstance(a, Known) and type(a.value) in (int, float, complex):
         yield frozenset({type(a.value)})
     elif t is None and is_list(ev, a):
         for x in ev.sequence(a) or ():
-            yield from _kinds(ev, x)
+            yield from _kinds(ev, x, items)
     else:
         raise NotCovered("something else than a list of numbers", ev.span)
+
+
+def dispatches(ev: Evaluator, args: Iterable[Abstract]) -> bool:
+    """Return whether NumPy may find an ``__array_function__`` in one of the operands."""
+    try:
+        for x in args:
+            if not isinstance(x, Value | Known):
+                deque(_kinds(ev, x, (Number, Array)), maxlen=0)
+    except NotCovered:
+        return True
+    return False
