@@ -11,7 +11,7 @@ from bisect import bisect, bisect_left, bisect_right
 import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev, Polynomial
-from scipy import interpolate, linalg, special, stats
+from scipy import interpolate, linalg, signal, special, stats
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -515,7 +515,8 @@ def test_derivatives_and_integrals_of_series():
 def test_older_polynomials():
     def f(x):
         y = np.poly1d(x)
-        z = y.deriv()(x[0]) * y.integ()(0.3) + (2.0 * y - np.poly1d(x[1:]))(x[1])
+        z = y.deriv()(x[0]) * y.integ()(0.3) + (2.0 * y - np.poly1d(x[1:]) * y)(x[1])
+        z += (np.poly1d(np.polyfit(KNOTS, x, 2)) * y)(0.5) + np.polymul([x[0], 1.0], x)[1]
         return z + np.sum(np.polyder(x, 2) ** 2) + np.polyadd(x[1:], x)[0] * np.polyint(x)[1]
 
     _follows(f, X, X * 1.5)
@@ -540,3 +541,23 @@ def test_parameters_without_a_derivative():
     for operator_ in (ad.gradient, lambda g, x: ad.hvp(g, x, V)):
         with pytest.raises(ad.NoDerivativeError, match="a parameter"):
             operator_(f, X)
+
+
+# ---- filters -------------------------------------------------------------------------------------
+
+
+def test_filters_in_sections():
+    sections = signal.butter(4, 0.2, output="sos")
+
+    def f(x):
+        y = signal.sosfilt(sections, np.outer(x, x), axis=0)
+        z, state = signal.sosfilt([[x[0], 1.0, 2.0, 1.0, x[1], 0.1]], x, zi=[[x[2], 1.0]])
+        return np.sum(y**2) + np.sum(z * x) + np.sum(state)
+
+    x = X.copy()
+    value, (x_bar,) = ad.withgradient(f, x)
+    assert value == f(x) and ad.tier(f, x).tier == "fast"
+    np.testing.assert_allclose(x_bar, ad.grad(f, tier="generic")(x), rtol=1e-12)
+    ad.testing.check_gradient(f, x)
+    ends = [ad.gradient(f, x + h * V)[0] for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(ad.hvp(f, x, V), (ends[0] - ends[1]) / 2e-6, rtol=1e-6)
