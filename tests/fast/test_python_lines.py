@@ -467,6 +467,16 @@ def test_vectors_of_numbers():
     _follows(f, X, X * 1.1)
 
 
+def test_a_tuple_of_lists_is_several_operands():
+    def f(x):
+        return linalg.solve_toeplitz(([4.0, x[0]], [4.0, x[1]]), [1.0, x[2]])[0]
+
+    value, (x_bar,) = ad.withgradient(f, X)
+    assert value == f(X)
+    np.testing.assert_allclose(x_bar, ad.grad(f, tier="generic")(X), rtol=1e-12)
+    ad.testing.check_gradient(f, X)
+
+
 def test_indices_in_a_default():
     def f(x, places=(0, 1, 1)):
         return np.sum(np.outer(x, x)[np.arange(3), places] ** 2)

@@ -45,23 +45,24 @@ def float_arrays(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
     """Convert the lists of numbers among operands of a function of NumPy or SciPy to arrays, where
-    these are not all integers; for `numpy.linalg`, also lists of arrays."""
+    these are not all integers; for NumPy also tuples, for `numpy.linalg` also lists of arrays. To
+    SciPy a tuple may be several operands."""
     module = str(getattr(getattr(f, "__objclass__", f), "__module__", None))
     if not module.startswith(("numpy", "scipy")):
         return args, keywords
+    classes = (list, tuple) if module.startswith("numpy") else (list,)
     items = (Number, Array) if module == "numpy.linalg" else (Number,)
-    named = {k: _float_array(ev, x, items) for k, x in keywords.items()}
-    return [_float_array(ev, x, items) for x in args], named
 
-
-def _float_array(ev: Evaluator, a: Abstract, items: tuple[Any, ...]) -> Abstract:
-    if not isinstance(a, Value | Known) or row_of(ev, a) is not None:
+    def converted(a: Abstract) -> Abstract:
+        if isinstance(a, Known) or ev.class_of(a) not in classes:
+            return a
         try:
-            if is_inexact(Number(frozenset().union(*_kinds(ev, a, items)))):
-                return new_array(ev, a, Known(None))
+            is_of_floats = is_inexact(Number(frozenset().union(*_kinds(ev, a, items))))
+            return new_array(ev, a, Known(None)) if is_of_floats else a
         except NotCovered:  # something else, or numbers of classes that are not known well enough
-            pass
-    return a
+            return a
+
+    return [*map(converted, args)], {name: converted(x) for name, x in keywords.items()}
 
 
 def _kinds(ev: Evaluator, a: Abstract, items: tuple[Any, ...]) -> Iterator[frozenset[type]]:
