@@ -94,6 +94,7 @@ def call(*operands, **keywords):
     return operands, keywords
 
 
+SECTIONS = np.array([[1.0, 2.0, 1.0, 1.0, 0.5, 0.1]] * 3)  # of a filter, see `sosfilt`
 SHAPES = ["", "1", "n", "N", "0", "nm", "1n", "m1", "0n", "n3", "nmk", "nn", "3N2"]
 
 
@@ -531,6 +532,8 @@ CASES = {
         for axis in ((), (0,))
     ]
     + [call(A("3"), A("3"), A("k"), zi=A("2"))],
+    signal.sosfilt: [call(SECTIONS, A(x), *axis) for x in ("k", "nm") for axis in ((), (0,))]
+    + [call(SECTIONS, A("k"), zi=A("32"))],
     distance.squareform: [
         call(A(shape), "no", False) for shape in ("nn", "N", "33", "6", "3", "11")
     ],

@@ -42,6 +42,9 @@ def as_arguments():
         lambda x: np.concatenate([[1.0, 2.0], x])[3] ** 2,
         lambda x: np.stack([[x[0], x[2]], [x[1], 1.0]])[0, 1],
         lambda x: np.outer([x[0], x[2]], [x[0], 1.0]).sum(),
+        lambda x: x[np.ndim([[x[0]], [x[1]]])] * np.shape([x, x])[1] * np.size([x[0], 1.0]),
+        lambda x: np.polyadd([x[0]], [x[2], 1.0]) @ x[:2] * np.polyder([x[0], x[1], 2.0])[0],
+        lambda x: x.item(1) * x.reshape(2, 2).item(1, 0) * x[:1].item() * x.reshape(2, 2).item(3),
     ]
 
 

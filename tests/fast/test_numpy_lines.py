@@ -56,6 +56,15 @@ m = x > 0; y = x[m].sum() / len(x[m]) * x
 m = x > 0; y = x[m].reshape(-1, 1) + x[m]
 m = x > 0; y = np.zeros(m.sum()) + x[m]
 m = x > 0; y = x[m] + x[x > 0.1]
+m = x > 0; y = np.linalg.solve(np.outer(x, x)[m][:, m] + np.eye(m.sum()), x[m])
+m = x > 0; y = np.linalg.solve(np.outer(x, x)[np.ix_(m, m)] + 2 * np.eye(4), np.ones(m.sum()))
+m = np.flatnonzero(x > 0); y = np.linalg.det(np.outer(x, x)[m][:, m] + np.eye(4)) * x
+y = x[np.setdiff1d(np.arange(6), [1, 4])]
+y = x[np.union1d([1, 4], [1, 2])] + x[np.intersect1d(np.arange(6), [1, 4, 5, 9])]
+y = np.unique(x) * np.unique(x)[0]
+y, n = np.unique(np.concatenate([x, x[:3]]), return_counts=True); y = y * n
+k, i, n = np.unique([2, 0, 2, 1, 1, 0], True, return_counts=True); y = x[i] * n + x[:3] * k
+k, i = np.unique([2, 0, 2, 1, 1, 0], return_inverse=True); y = np.bincount(i, weights=x)
 m = x > 0; y = np.arange(m.sum()) * x[m]
 i = np.argsort(x); y = x[i] * x
 i = np.argmax(x); y = x[i] * x

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import random
 from bisect import bisect, bisect_left, bisect_right
 
 import numpy as np
 import pytest
-from scipy import interpolate, stats
+from numpy.polynomial import Chebyshev, Polynomial
+from scipy import interpolate, linalg, signal, special, stats
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -393,3 +395,179 @@ def test_entropies():
     for f in (of_beta, of_several):
         _follows(f, X, X * 1.5)
         assert ad.withgradient(f, X)[0] == pytest.approx(f(X), rel=1e-13)
+
+
+def test_moments():
+    def of_frozen(x):
+        one, other = stats.norm(loc=x[0], scale=2.0), stats.gamma(x[1], scale=x[2])
+        return one.mean() * other.std() + other.mean() * stats.norm(x[3], x[4]).var()
+
+    def of_parameters(x):
+        found = stats.gamma.mean(x[0], scale=x[1]) + stats.beta.var(x[1], x[2])
+        return found * stats.lognorm.std(x[3], 1.0, x[4]) + stats.poisson.mean(x[4])
+
+    for f in (of_frozen, of_parameters):
+        _follows(f, X, X * 1.5)
+        assert ad.withgradient(f, X)[0] == pytest.approx(f(X), rel=1e-14)
+
+
+def test_quantiles():
+    def of_numbers(x):
+        return stats.norm.ppf(0.9, loc=x[0], scale=x[1]) * stats.t.isf(x[2], 5.0, scale=x[3])
+
+    def of_arrays(x):
+        return (stats.norm.ppf(x / 2, x, scale=x[1]) ** 2 * stats.norm(x[2]).isf([0.1] * 5)).sum()
+
+    for f in (of_numbers, of_arrays):
+        _follows(f, X, X * 1.1)
+        assert ad.withgradient(f, X)[0] == pytest.approx(f(X), rel=1e-14)
+
+
+def test_quantiles_at_the_ends():
+    def f(x):
+        return np.sum(stats.uniform.ppf([0.0, 0.5, 1.0], x[0], x[1]))
+
+    value, (x_bar,) = ad.withgradient(f, X)
+    assert value == f(X)
+    np.testing.assert_allclose(x_bar, [3.0, 1.5, 0.0, 0.0, 0.0], rtol=1e-14)
+
+
+# ---- lists of numbers in place of arrays ---------------------------------------------------------
+
+
+def test_matrices_of_numbers():
+    def f(x):
+        a, b, c = x[0], x[1], x[2]
+        m = [[a + 2.0, b], [b, 3.0]]
+        y = np.linalg.solve(m, [c, 1.0]) @ [a, b] + np.linalg.det(m) + linalg.expm(m)[0, 1]
+        y += np.linalg.inv([[a, 2.0], [b, c]])[0, 1] + np.linalg.eigvalsh(m)[0]
+        return y + linalg.solve(m, [c, a])[0] + np.kron([a, b], [1.0, c])[1]
+
+    def diagonals(x):
+        rates = []
+        for i in range(len(x)):
+            rates.append(x[i] ** 2)
+        return np.sum((np.diag(rates) + np.diag(rates[:-1], 1)) ** 2)
+
+    def rows(x):
+        u, v, w = x[:3], x[1:4] ** 2, np.cross(x[:3], x[2:])
+        return np.linalg.det([u, v, w]) * np.linalg.inv([u, v, w])[0, 1]
+
+    for one in (f, diagonals, rows):
+        _follows(one, X, X * 1.5)
+
+
+def test_vectors_of_numbers():
+    def f(x):
+        a, b, c = x[0], x[1], x[2]
+        y = np.cross([a, b, 1.0], (c, a, 2.0))[1] + np.interp(a, [0.0, b, 3.0], [c, a, 1.0])
+        y += np.gradient([a * c, b, c])[1] * np.convolve([a, b], [1.0, c])[1]
+        return y + np.average([a, b, 1.0], weights=[c, 2.0, 1.0]) + np.polyval([a, b, c], a)
+
+    _follows(f, X, X * 1.1)
+
+
+def test_a_tuple_of_lists_is_several_operands():
+    def f(x):
+        return linalg.solve_toeplitz(([4.0, x[0]], [4.0, x[1]]), [1.0, x[2]])[0]
+
+    value, (x_bar,) = ad.withgradient(f, X)
+    assert value == f(X)
+    np.testing.assert_allclose(x_bar, ad.grad(f, tier="generic")(X), rtol=1e-12)
+    ad.testing.check_gradient(f, X)
+
+
+def test_indices_in_a_default():
+    def f(x, places=(0, 1, 1)):
+        return np.sum(np.outer(x, x)[np.arange(3), places] ** 2)
+
+    _follows(f, X, X * 1.5)
+
+
+def test_a_reduction_of_an_iterator():
+    def f(x):
+        y = functools.reduce(operator.mul, (x[0] * k for k in (1.0, 2.0)))
+        return y + functools.reduce(operator.add, map(math.sin, [x[1], x[2]]))
+
+    _follows(f, X, X * 1.5)
+
+
+def test_a_reduction_of_nothing():
+    def f(x):
+        return x[0] * functools.reduce(operator.add, iter(()))
+
+    with pytest.raises(TypeError, match="empty"):
+        ad.gradient(f, X)
+
+
+def test_what_is_clipped_in_place():
+    def f(x):
+        y = x * x
+        np.clip(y, 0.1, 0.6, out=y)
+        y[1:].clip(x[0] ** 2, y[:-1] * 1.5, out=y[1:])
+        return np.sum(y * x)
+
+    _follows(f, X, X * 1.1)
+
+
+# ---- polynomials ---------------------------------------------------------------------------------
+
+
+def test_derivatives_and_integrals_of_series():
+    def f(x):
+        one, other = Polynomial(x), Chebyshev(x * x)
+        y = one.deriv()(x[0]) * one.integ(2)(0.3) + one.integ(1, lbnd=0.5)(x[1])
+        return y + other.deriv(2)(0.3) * other.integ()(x[2])
+
+    _follows(f, X, X * 1.5)
+
+
+def test_older_polynomials():
+    def f(x):
+        y = np.poly1d(x)
+        z = y.deriv()(x[0]) * y.integ()(0.3) + (2.0 * y - np.poly1d(x[1:]) * y)(x[1])
+        z += (np.poly1d(np.polyfit(KNOTS, x, 2)) * y)(0.5) + np.polymul([x[0], 1.0], x)[1]
+        return z + np.sum(np.polyder(x, 2) ** 2) + np.polyadd(x[1:], x)[0] * np.polyint(x)[1]
+
+    _follows(f, X, X * 1.5)
+
+
+# ---- functions without a derivative in a parameter -----------------------------------------------
+
+
+def test_special_functions_of_constant_parameters():
+    def f(x):
+        y = special.hyp2f1(0.5, 1.0, 1.5, x[0]) * special.hyp1f1(1.5, 2.5, x[1] ** 2)
+        y += np.sum(special.eval_legendre(3, x) * special.struve(1, x)) * special.hyp0f1(2.0, x[2])
+        return y + np.sum(special.hyperu(1.0, 2.0, x))
+
+    _follows(f, X, X * 1.05)
+
+
+def test_parameters_without_a_derivative():
+    def f(x):
+        return special.hyp2f1(x[0], 1.0, 1.5, x[1])
+
+    for operator_ in (ad.gradient, lambda g, x: ad.hvp(g, x, V)):
+        with pytest.raises(ad.NoDerivativeError, match="a parameter"):
+            operator_(f, X)
+
+
+# ---- filters -------------------------------------------------------------------------------------
+
+
+def test_filters_in_sections():
+    sections = signal.butter(4, 0.2, output="sos")
+
+    def f(x):
+        y = signal.sosfilt(sections, np.outer(x, x), axis=0)
+        z, state = signal.sosfilt([[x[0], 1.0, 2.0, 1.0, x[1], 0.1]], x, zi=[[x[2], 1.0]])
+        return np.sum(y**2) + np.sum(z * x) + np.sum(state)
+
+    x = X.copy()
+    value, (x_bar,) = ad.withgradient(f, x)
+    assert value == f(x) and ad.tier(f, x).tier == "fast"
+    np.testing.assert_allclose(x_bar, ad.grad(f, tier="generic")(x), rtol=1e-12)
+    ad.testing.check_gradient(f, x)
+    ends = [ad.gradient(f, x + h * V)[0] for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(ad.hvp(f, x, V), (ends[0] - ends[1]) / 2e-6, rtol=1e-6)

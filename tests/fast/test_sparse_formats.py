@@ -65,11 +65,32 @@ def ordered(a):
     return (whole.data**2 * weights).sum() + (whole.row * whole.data * weights).sum()
 
 
+DENSE = np.where(np.abs(I[:, None] - I) < 2, 2.0 + np.cos(I), 0.0)
+
+
+def of_constant(v):
+    return (sparse.csr_matrix(DENSE) @ v) @ (sparse.csc_array(DENSE).T @ v)
+
+
+def of_dense(v):
+    a = sparse.csr_array(np.outer(v, v)) + sparse.coo_matrix(v[:, None] * DENSE[0, 0] + v)
+    return v @ (a @ v)
+
+
+def of_lists(v):
+    a = sparse.coo_matrix(([v[0], v[1] * v[0], 2.0], ([0, 1, 1], [0, 1, 0])), shape=(2, 2))
+    b = sparse.csr_matrix((v[:3], ([0, 1, 1], [0, 1, 0])), shape=(2, 2))
+    return ((a.tocsr() @ v[:2]) * (b @ v[:2])).sum()
+
+
 FUNCTIONS = {
     "tridiagonal": tridiagonal,
     "potential": potential,
     "heat": heat,
     "twice": twice,
+    "of a constant": of_constant,
+    "of a dense array": of_dense,
+    "of lists": of_lists,
     "graph": graph,
     "plane": plane,
     "diags": lambda v: ((sparse.diags(v) @ v) ** 2).sum(),
@@ -116,6 +137,15 @@ def test_entries_that_are_zero():
     for zero in ([1.0, 0.0, 3.0], [-1.0, 2.0, 3.0]):
         with pytest.raises(ad.NoDerivativeError, match="which are zero"):
             ad.gradient(f, np.array(zero))
+
+
+def test_elements_that_are_zero():
+    def f(v):
+        return (sparse.csr_matrix(np.outer(v, v)) @ v).sum()
+
+    np.testing.assert_allclose(ad.gradient(f, np.array([1.0, 2.0]))[0], [11.0, 17.0])
+    with pytest.raises(ad.NoDerivativeError, match="which are zero"):
+        ad.gradient(f, np.array([1.0, 0.0]))
 
 
 def test_other_diagonals():

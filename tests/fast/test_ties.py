@@ -13,6 +13,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast.entry_code import inputs
 from adjoint.fast.programs import store as tier
+from adjoint.runtime.results import with_zeros
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 
@@ -277,3 +278,62 @@ def test_a_field_that_is_new():
         expected = ad.gradient(f, holder)
     assert not difference(found, expected, rtol=1e-12), (found, expected)
     np.testing.assert_allclose(found[0].more[0], Y)
+
+
+# ---- zeros of what is not read -------------------------------------------------------------------
+
+
+class One:
+    def __init__(self, f):
+        self.f = f
+
+
+def of_two(s):
+    return s[0].f * s[1].f
+
+
+def rests():
+    shared = One(3.0)
+    return {
+        "numbers": ([4.0, 5], True),
+        "objects": ([One(4.0), (5.0, 6), [7.0, 8.0], {"a": 9.0}], True),
+        "an object twice": ([shared, shared], False),
+        "an array": ([np.ones(2)], False),
+        "what is nested": ([[[1.0]]], False),
+        "many": ([1.0] * 100, False),
+    }
+
+
+@pytest.mark.parametrize("name", rests())
+def test_zeros_of_few_numbers_are_written(name, monkeypatch):
+    filled = []
+
+    def fill(value, bar):
+        filled.append(value)
+        return with_zeros(value, bar)
+
+    monkeypatch.setitem(inputs._NAMES, "filled", fill)
+    rest, is_written = rests()[name]
+    given = [One(2.0), One(3.0), *rest]
+    tier.forget()
+    for _ in range(2):
+        found = ad.gradient(of_two, given)
+    assert ad.tier(of_two, given).tier == "fast"
+    assert is_written is not bool(filled)
+    with generic_tier():
+        expected = ad.gradient(of_two, given)
+    assert repr(found) == repr(expected)
+
+
+def test_zeros_of_other_classes():
+    """A program is not taken for an argument whose unread parts are of other classes."""
+    given = [One(2.0), One(3.0), One(4.0), 1.0]
+    for change in (None, 5, None, [1.0], One(2.0), np.ones(2)):
+        given[2].f = given[3] = change
+        found = ad.gradient(of_two, given)
+        with generic_tier():
+            assert repr(found) == repr(ad.gradient(of_two, given))
+    given[2] = given[0]
+    found = ad.gradient(of_two, given)
+    with generic_tier():
+        assert repr(found) == repr(ad.gradient(of_two, given))

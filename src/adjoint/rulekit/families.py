@@ -86,6 +86,7 @@ def elementwise(
         if refused:
             back_rule = refusing_reverse(g, back_rule, refused)
             forward_rule = refusing_forward(g, forward_rule, refused, n)
+            back_rule.partly = slopes.refusing(refused)  # type: ignore[attr-defined]
         if in_reals != given:
             of_reals = Partials.of(in_reals, singular)
             back_rule = unless_complex(reverse(g, of_reals), back_rule, n)

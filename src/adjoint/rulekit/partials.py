@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -55,7 +55,7 @@ class Partials:
     ----------
     partials
         One per operand, with the signature ``(y, *operands)``; numbers and ``None`` are kept as
-        they are.
+        they are, as is a `NoDerivative` in what `refusing` returns.
     reads
         For each partial, whether it reads ``y``, the first operand, the second, …
     singular
@@ -75,7 +75,7 @@ class Partials:
         Whether some partial reads ``y``, the first operand, …, which are then residuals.
     """
 
-    partials: tuple[Partial, ...]
+    partials: tuple[Any, ...]
     reads: tuple[tuple[bool, ...], ...]
     singular: bool
     real_valued: bool = False
@@ -116,6 +116,10 @@ class Partials:
         partials = tuple(p if i == position else None for i, p in enumerate(self.partials))
         reads = tuple(r if i == position else nothing for i, r in enumerate(self.reads))
         return replace(self, partials=partials, reads=reads, quick=None)
+
+    def refusing(self, refused: Mapping[int, Any]) -> Partials:
+        """Return the slopes with those at some positions refused, by a `NoDerivative` each."""
+        return replace(self, partials=tuple(refused.get(i, p) for i, p in enumerate(self.partials)))
 
 
 def is_constant(x: Any) -> bool:

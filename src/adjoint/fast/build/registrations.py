@@ -11,6 +11,7 @@ from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its de
     function_tools,
     index_tricks,
     padding,
+    polynomials,
     samples,
     ufunc_methods,
 )

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
-from adjoint.fast.entry_code.unread_inputs import keys_of
+from adjoint.fast.entry_code.unread_inputs import MOST_UNREAD, keys_of
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.expression_text import tuple_text
@@ -33,26 +33,35 @@ def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
     source = made.outside.root("argument", argument)
     text = _assembled(made, source, at)
     if text is not None and _is_complete(made, source, at):
-        return text
+        return str(_assembled(made, source, at))
     return f"filled(a{argument}, {text})"
 
 
 def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
-    """Return whether `_assembled` writes the whole cotangent of a source, zeros included."""
+    """Return whether `_assembled` writes the whole cotangent of a source, zeros included; note
+    those of numbers."""
     if id(source) in at:
         return True
     if (first := made.outside.twins.get(id(source))) is not None:
         return _is_complete(made, first, at)
     sample = made.outside.samples.get(id(source))
-    if sample is None or type(sample) is FunctionType:
+    if sample is None or type(sample) is FunctionType or not _has_keys(sample):
         return False
     children = {c.key: c for c in made.inside.get(id(source), ())}
+    keys = _keys(sample)
+    if len(keys) > len(children) + MOST_UNREAD:
+        return False
     found = False  # without any cotangent inside, `_assembled` writes none
-    for key in _keys(sample):
+    for key in keys:
         part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
         if _has_none(part):
             if key not in children:  # parts that are read have guards
-                made.lines.append(_unless_none(made, made.place(source, key), part))
+                made.lines.append(_unless_alike(made, made.place(source, key), part))
+        elif type(part) in (float, int) and not (key in children and id(children[key]) in at):
+            if key not in children:
+                made.lines.append(_unless_alike(made, made.place(source, key), part))
+            made.zeros.setdefault(id(source), []).append(key)
+            found = True
         elif key not in children or not _is_complete(made, children[key], at):
             return False
         else:
@@ -67,8 +76,9 @@ def _has_none(part: Any) -> bool:
     return part is None or type(part) in (str, np.ufunc)
 
 
-def _unless_none(made: Reading, place: str, part: Any) -> str:
-    """Return a test that the object at `place` still has the cotangent ``None``, like `part`."""
+def _unless_alike(made: Reading, place: str, part: Any) -> str:
+    """Return a test that the object at `place` is still of the class of `part`, a number or
+    something whose cotangent is ``None``."""
     if part is None:
         return f"if {place} is not None: return MISS"
     if type(part) is FunctionType:
@@ -99,6 +109,7 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
         return None
     sample = made.outside.samples[id(source)]
     parts = {child.key: _assembled(made, child, at) for child in _shown(made, source)}
+    parts |= dict.fromkeys(made.zeros.get(id(source), ()), "0.0")
     if not any(parts.values()):
         return None
     items = [str(parts.get(key)) for key in _keys(sample)]
@@ -138,8 +149,14 @@ def tangent_maker(sample: Any) -> Any:
     return sample.__name__ if type(sample) is FunctionType else type(sample)
 
 
+def _has_keys(sample: Any) -> bool:
+    """Return whether the cotangent of a container, an object or a function can be written."""
+    if isinstance(sample, list | tuple | dict | FunctionType):
+        return True
+    return fields_of(sample) is not None and not slots_of(type(sample))
+
+
 def _keys(sample: Any) -> Sequence[Any]:
-    if not isinstance(sample, list | tuple | dict | FunctionType):
-        if fields_of(sample) is None or slots_of(type(sample)):
-            raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    if not _has_keys(sample):
+        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
     return [*keys_of(sample)]

@@ -15,7 +15,7 @@ from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
-from adjoint.fast.entry_code.unread_inputs import read_ties
+from adjoint.fast.entry_code.unread_inputs import read_small, read_ties
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
@@ -43,6 +43,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
         return tangent_entry(program, count, mode)
     roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
     for root in roots:
+        if mode.is_scalar and root is not None and not program.writes:
+            read_small(outside, root)
         if outside.shows_twins and any(leaf.source.argument == root for leaf in wanted):
             read_ties(outside, root)
     made = Reading(outside)

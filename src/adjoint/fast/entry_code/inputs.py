@@ -85,6 +85,7 @@ class Reading:
         self.names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
         self.lines: list[str] = []
+        self.zeros: dict[int, list[Any]] = {}
         self.inside: dict[int, list[Source]] = {}
         for source in outside.sources:
             if source.parent is not None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.plain_classes import is_plain_outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
@@ -21,6 +22,8 @@ from adjoint.ir.node import node
 from adjoint.primal.value_kinds import fields_of, is_objects, slots_of
 from adjoint.runtime.leaves import object_fields
 from adjoint.runtime.memory.holdings import parts_of
+from adjoint.runtime.results import with_zeros
+from adjoint.tangent import Tangent
 
 TWICE = "something that occurs twice in an argument, or in the function"
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
@@ -88,6 +91,47 @@ def unread(
                 places.append(Unread(source, keys, within))
         pending += [(child, within, is_shown) for child in reversed(children)]
     return places, held
+
+
+MOST_UNREAD = 8
+"""Number of places up to which tests of their classes are faster than to look for what is there."""
+
+
+def read_small(outside: Outside, argument: int) -> None:
+    """Read the unread places of an argument if they hold few numbers, in few objects and
+    containers: then the entry writes their zeros."""
+    inside: dict[int, list[Source]] = {}
+    for source in outside.sources:
+        inside.setdefault(id(source.parent), []).append(source)
+    found = []
+    for place in unread(outside, inside, argument)[0]:
+        owner = outside.samples[id(place.owner)]
+        parts = [(key, object_at(owner, key)) for key in place.keys]
+        found += [(place.owner, owner, key, x) for key, x in parts if type(x) not in _PLAIN]
+    ids = {id(x) for *_, x in found}
+    once = len(ids) == len(found) and not any(outside.has_read(argument, one) for one in ids)
+    if once and len(found) <= MOST_UNREAD and all(_is_small(x, of) for _, of, _, x in found):
+        for owner_source, owner, key, _ in found:
+            _read_at(outside, owner_source, owner, key)
+
+
+def _is_small(x: Any, owner: Any) -> bool:
+    """Return whether an object or a container has few parts, all of them numbers. A list that is a
+    field may grow from call to call, so it is not looked at."""
+    kind = type(x)
+    if kind in (list, dict) and not isinstance(owner, list | tuple):
+        return False
+    is_object = kind not in (list, tuple, dict)
+    if is_object and (not is_plain_outside(kind) or slots_of(kind) or not fields_of(x)):
+        return False
+    if kind is dict and not all(type(key) is str for key in x):
+        return False
+    parts = [object_at(x, key) for key in keys_of(x)]
+    return (
+        0 < len(parts) <= MOST_UNREAD
+        and all(type(part) in (float, int) for part in parts)
+        and (not is_object or type(with_zeros(x, None)) is Tangent)
+    )
 
 
 def read_ties(outside: Outside, argument: int | None) -> None:

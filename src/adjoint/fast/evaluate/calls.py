@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import special_method
-from adjoint.fast.evaluate.callees.arguments import by_position, without_nones
+from adjoint.fast.evaluate.callees.arguments import by_position, up_to, without_nones
 from adjoint.fast.evaluate.callees.constant_calls import (
     as_constants,
     computed,
@@ -43,7 +42,7 @@ from adjoint.fast.evaluate.callees.opaque_calls import (
 from adjoint.fast.evaluate.callees.passing import divided, without_none
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
-from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
+from adjoint.fast.evaluate.handlers.list_operands import as_arrays, dispatches, float_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.objects.derived import call_with_derived, derived_instance
@@ -230,6 +229,8 @@ def _resolved(
             # a function in place of an object, whose class programs do not know
             return Partial(made, (), ()) if isinstance(made, Closure) else made
         return instance(ev, f, args, keywords)
+    if is_inferable(f) or is_library(f, rules):
+        args, keywords = float_arrays(ev, f, args, keywords)
     if keywords:
         args, keywords = by_position(ev, f, args, keywords)
     if is_inferable(f) or is_library(f, rules):
@@ -242,6 +243,10 @@ def _resolved(
         return _function(ev, f, rules, args, keywords)
     if rules is not None and rules.substitute is not None:
         return _defined(ev, f, rules.substitute, args, keywords)
+    itself = getattr(f, "_implementation", None)
+    if rules is None and type(itself) is FunctionType:
+        if not dispatches(ev, (*args, *keywords.values())):
+            return _defined(ev, f, itself, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
 
 
@@ -265,7 +270,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
     for x in args:
         if not isinstance(x, Known):  # the most frequent case
             return None
-    if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
+    if getattr(f, "__module__", None) not in _OF_PURE and f not in _PURE:
         if type(getattr(f, "__self__", None)) not in (re.Match, re.Pattern, *DATES):
             return None
     values = [*args, *keywords.values()]
@@ -289,6 +294,7 @@ _TESTS = frozenset(
     {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
 )
 _OF_STRINGS = {name for name in dir(str) if not name.startswith(("__", "format", "join"))}
+_OF_PURE = ("_operator", "math", "cmath", "numpy.lib.array_utils")
 _PURE = frozenset(
     {abs, divmod, pow, round, min, max, len, str, repr, np.dtype, *DATES}
     | {getattr(str, name) for name in _OF_STRINGS}
@@ -311,7 +317,7 @@ def infer_call(
     last = next((name for name in ("initial", "ddof") if name in named), None)
     if last is not None:
         f = _OF_METHODS.get(f, f)
-        args = _up_to(last, f, args, named)
+        args = up_to(last, f, args, named)
     if isinstance(f, np.ufunc) and "where" in named:
         raise NotCovered(f"{name_of(f)} of some elements only", ev.span)
     if named.keys() & {"casting", "order", "like"}:
@@ -330,17 +336,6 @@ def _is_default(name: str, x: Abstract) -> bool:
         or (name == "where" and x.value is True)
         or (name == "out" and x.value is None)
     )
-
-
-def _up_to(
-    last: str, f: Any, args: Sequence[Abstract], named: dict[str, Abstract]
-) -> list[Abstract]:
-    """Return the operands of a reduction up to `last`, which may carry a derivative, by position;
-    take them out of `named`."""
-    filled, names = [*args], list(inspect.signature(f).parameters)
-    for name in names[len(args) : names.index(last) + 1]:
-        filled.append(named.pop(name, Known(False if name == "keepdims" else None)))
-    return filled
 
 
 _OF_METHODS = {

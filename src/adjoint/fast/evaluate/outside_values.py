@@ -309,6 +309,10 @@ class Outside(OutsideFunctions):
             return False
         return "<" not in self.samples[id(source.parent)].__qualname__
 
+    def has_read(self, argument: int | None, identity: int) -> bool:
+        """Return whether an object of the argument has been read."""
+        return (argument, identity) in self._ids
+
     def _demand_once(self, source: Source, value: Any) -> None:
         """Raise `NotCovered` if an object occurs twice in one argument, or in the function."""
         place = source.argument, id(value)

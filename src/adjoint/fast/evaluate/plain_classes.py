@@ -21,7 +21,7 @@ from adjoint.primal.value_kinds import slots_of
 _PROXIES = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
 """Packages whose objects are proxies for other objects."""
 
-_IN_PYTHON = ("__array_namespace_info__",)
+_IN_PYTHON = ("__array_namespace_info__", "poly1d")
 """Classes of NumPy without anything in C."""
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 BASES: tuple[Any, ...] = (

@@ -25,6 +25,7 @@ from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
+from adjoint.rulekit.refusal import NoDerivative
 
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
@@ -81,6 +82,8 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
             dot = sweep.of(x)
             if dot is None or p is None:
                 continue
+            if isinstance(p, NoDerivative):
+                raise NotCovered(f"the slope in {p.what}")
             if is_product:
                 a, b = op.operands
                 slope: Operand = b if x is a else a

@@ -52,6 +52,61 @@ def entropy(self, *args, **kwds):
     return (found[0] if np.ndim(found) else np.float64(found)) + np.log(scale)
 
 
+def _moment(self, letter, args, kwds):
+    """Return the mean ("m") or the variance ("v") for parameters that are numbers."""
+    shapes, loc, scale = self._parse_args(*args, **kwds)
+    if any(np.ndim(x) for x in (*shapes, loc, scale)):
+        raise TypeError("parameters that are arrays")
+    if not (scale > 0 and self._argcheck(*shapes)):
+        raise ValueError("parameters outside of their domain")
+    given = [np.reshape(np.asarray(x), 1) for x in shapes]
+    options = {"moments": letter} if self._stats_has_moments else {}
+    mean, variance, _, _ = self._stats(*given, **options)
+    known = mean if letter == "m" else variance
+    if known is None:
+        raise ValueError("a moment that is an integral")
+    found = known[0] if np.ndim(known) else known
+    return np.float64(found * scale + loc if letter == "m" else found * scale * scale)
+
+
+@definition(_distn_infrastructure.rv_generic.mean)
+def mean(self, *args, **kwds):
+    return _moment(self, "m", args, kwds)
+
+
+@definition(_distn_infrastructure.rv_generic.var)
+def var(self, *args, **kwds):
+    return _moment(self, "v", args, kwds)
+
+
+@definition(_distn_infrastructure.rv_generic.std)
+def std(self, *args, **kwds):
+    return np.sqrt(_moment(self, "v", args, kwds))
+
+
+def _quantile(self, inverse, q, args, kwds):
+    """Return the point of each probability, none of which is 0 or 1: there it may be infinite."""
+    shapes, loc, scale = self._parse_args(*args, **kwds)
+    given = [*map(np.asarray, (q, *shapes, loc, scale))]
+    q, *shapes, loc, scale = np.broadcast_arrays(*given)
+    if not np.all(self._argcheck(*shapes) & (scale > 0) & (loc == loc) & (0 < q) & (q < 1)):
+        raise ValueError("a probability or a parameter outside of its domain")
+    found = inverse(*map(np.ravel, (q, *shapes))) * np.ravel(scale) + np.ravel(loc)
+    if found.dtype != np.float64:
+        raise TypeError("numbers of another precision")
+    return np.reshape(found, q.shape) if q.ndim else found[0]
+
+
+@definition(_distn_infrastructure.rv_continuous.ppf)
+def ppf(self, q, *args, **kwds):
+    return _quantile(self, self._ppf, q, args, kwds)
+
+
+@definition(_distn_infrastructure.rv_continuous.isf)
+def isf(self, q, *args, **kwds):
+    return _quantile(self, self._isf, q, args, kwds)
+
+
 def _without_state(self, seed=None):
     """Make a distribution without the random state and the text that SciPy gives it."""
     if seed is not None:

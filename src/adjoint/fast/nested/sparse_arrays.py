@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.callees.numpy_definitions import definition
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.sparse.kernels import diagonal_product, product, solution
+from adjoint.rules.scipy.sparse.zeros import nonzero_entries
 
 # ---- products with dense arrays ------------------------------------------------------------------
 
@@ -86,7 +87,8 @@ def _floating(x):
 def _get_index_dtype(arrays=(), maxval=None, check_contents=False):
     if maxval is not None and maxval > 2147483647:
         raise ValueError("lengths beyond those of 32 bits")
-    for arr in (arrays,) if isinstance(arrays, np.ndarray) else arrays:
+    for one in (arrays,) if isinstance(arrays, np.ndarray) else arrays:
+        arr = np.asarray(one)
         if arr.dtype != np.int32:
             if arr.dtype != np.int64:
                 raise TypeError("places of another kind")
@@ -100,11 +102,28 @@ def _get_index_dtype(arrays=(), maxval=None, check_contents=False):
 def _of_coordinates(kind: Any) -> None:
     @definition(kind)
     def make(arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
-        if not isinstance(arg1, tuple):
-            raise TypeError("an array of the entries that are not zero")
         made = object.__new__(kind)
-        made.__init__(arg1, shape, dtype, copy, maxprint=maxprint)
+        if isinstance(arg1, tuple):
+            made.__init__(arg1, shape, dtype, copy, maxprint=maxprint)
+            return made
+        entries, places, lengths = _of_dense(np.asarray(arg1))
+        if shape is not None:
+            raise ValueError("a shape beside an array")
+        made.__init__((entries, places), lengths, dtype, maxprint=maxprint)
+        made.has_canonical_format = True
         return made
+
+
+def _of_dense(dense):
+    """Return the entries that are not zero, their places, and the shape."""
+    if dense.ndim != 2:
+        raise ValueError("an array of another rank")
+    there = np.ravel(dense) != 0
+    source = np.flatnonzero(there)
+    entries = nonzero_entries(_floating(dense), source, np.flatnonzero(~there))
+    places = source.astype(np.int32)
+    n = dense.shape[1]
+    return entries, (places // n, places % n), dense.shape
 
 
 _of_coordinates(sparse.coo_array)

@@ -34,6 +34,7 @@ from adjoint.fast.support.opaque import Opaque
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.partials import Partials
+from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import lookup
 
 CONSTANT: frozenset[Any] = frozenset(
@@ -155,12 +156,14 @@ _BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))
 
 def slopes_of(f: Any, count: int) -> Partials | None:
     """Return the partial derivatives of an elementwise function of `count` operands, or ``None``:
-    those of its newest rule, or of one before that takes fewer operands."""
+    those of its newest rule, or of one before that takes fewer operands. A `NoDerivative` stands
+    for one that is refused."""
     rules = lookup(f)
     if rules is None or rules.overridden or rules.inactive:
         return None
     for rule in rules.rrules:
         slopes: Partials | None = getattr(rule.function, "slopes", None)
+        slopes = slopes or getattr(rule.function, "partly", None)
         if slopes is None or len(slopes.partials) == count:
             return slopes
     return None
@@ -206,6 +209,8 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Partials) -> bool:
         return True
     operands = (op.result, *op.operands)
     for x, p in zip(op.operands, slopes.partials, strict=True):
+        if isinstance(p, NoDerivative) and x in sweep.active:
+            return False
         if not callable(p) or x not in sweep.active:
             continue
         key = p, tuple(_kind_of_operand(ev, x) for x in operands)

@@ -113,6 +113,17 @@ def _is_inexact(ev: Evaluator, x: Abstract) -> bool:
     return isinstance(t, Number) and not t.kinds <= {int, bool}
 
 
+def up_to(
+    last: str, f: Any, args: Sequence[Abstract], named: dict[str, Abstract]
+) -> list[Abstract]:
+    """Return the operands of a reduction up to `last`, which may carry a derivative, by position;
+    take them out of `named`."""
+    filled, names = [*args], list(inspect.signature(f).parameters)
+    for name in names[len(args) : names.index(last) + 1]:
+        filled.append(named.pop(name, Known(False if name == "keepdims" else None)))
+    return filled
+
+
 def without_nones(
     f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Sequence[Abstract], dict[str, Abstract]]:

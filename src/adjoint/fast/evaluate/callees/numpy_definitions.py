@@ -419,6 +419,11 @@ def _end_of(a, axis, values):
     return np.full(tuple(shape), values)
 
 
+@definition(np.ndarray.__truediv__)
+def _quotient(a, b):
+    return np.true_divide(a, b)
+
+
 @definition(np.nancumprod)
 def _nancumprod(a, axis=None):
     return np.cumprod(np.where(np.isnan(a), 1, a), axis)

@@ -39,6 +39,19 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
     return np.diagonal(a, offset, axis1, axis2)
 
 
+@definition(np.ndarray.item)
+def _item(a, *places):
+    if len(places) == 1 and isinstance(places[0], tuple):
+        (places,) = places
+    if any(isinstance(k, bool | np.bool_) for k in places):
+        raise TypeError("a truth value as a place")
+    if len(places) == 1:
+        return (a if a.ndim == 1 else np.ravel(a))[places[0]].item()
+    if len(places) != (a.ndim if places else 0) or (not places and a.size != 1):
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return (a[places] if places else np.ravel(a)[0]).item()
+
+
 # ---- differences ---------------------------------------------------------------------------------
 
 

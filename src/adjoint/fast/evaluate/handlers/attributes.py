@@ -127,7 +127,16 @@ def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
         cls = ev.class_of(a)
         if cls is not None:
             return Known(issubclass(cls, known))
+        if isinstance(ev.held(a), IteratorOf) and not _may_iterate(known):
+            return Known(False)
     raise NotCovered("isinstance of a value of several types", ev.span)
+
+
+def _may_iterate(classes: Any) -> bool:
+    """Return whether an iterator may be an object of one of the classes."""
+    if isinstance(classes, tuple | UnionType):
+        return any(map(_may_iterate, classes if isinstance(classes, tuple) else classes.__args__))
+    return type(classes) is not type or classes is object or hasattr(classes, "__next__")
 
 
 @handler(issubclass)
@@ -228,6 +237,8 @@ def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
 
     @handler(f)
     def _(ev: Evaluator, a: Abstract) -> Abstract:
+        if not isinstance(a, Known) and ev.sequence(a) is not None:
+            a = ev.call(Known(np.asarray), [a], {})
         t = ev.types[a] if isinstance(a, Value) else None
         if isinstance(t, Array):
             return attribute(ev, a, name)

@@ -16,9 +16,8 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.objects.records import columns, records
-from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.rows import array_of, row_of
-from adjoint.fast.evaluate.types import Array, Dim, Number, holds_arrays, is_covered, witnesses
+from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -30,7 +29,6 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Operand, Value
 
 _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
@@ -68,7 +66,7 @@ def _array(ev: Evaluator, a: Abstract, dtype: Abstract, copy: Abstract) -> Abstr
             return same
         if copy.value is not None and copy.value is not getattr(_COPY_MODE, "IF_NEEDED", None):
             raise NotCovered("an array that must not be copied", ev.span)
-    return _new_array(ev, a, dtype)
+    return new_array(ev, a, dtype)
 
 
 _COPY_MODE: Any = getattr(np, "_CopyMode", None)
@@ -91,9 +89,9 @@ def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
             raise NotCovered("an array of no axes as one of one axis", ev.span)
         if same is not None and ev.outside.is_leaf(a) and order_of(ev, a, is_contiguous):
             return same
-        found = ev.operand(_new_array(ev, a, dtype) if same is None else same)
+        found = ev.operand(new_array(ev, a, dtype) if same is None else same)
         return ev.operation(np.ascontiguousarray, (found,), ev.array_type(found))
-    return _new_array(ev, a, dtype)
+    return new_array(ev, a, dtype)
 
 
 @handler(np.ndarray.astype)
@@ -130,10 +128,10 @@ def _(
         if not isinstance(option, Known) or option.value is not None:
             raise NotCovered("an option of an array", ev.span)
     same = _as_it_is(ev, a, dtype)
-    return _new_array(ev, a, dtype) if same is None else same
+    return new_array(ev, a, dtype) if same is None else same
 
 
-def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+def new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     """Write ``np.array(a, dtype)``."""
     if not isinstance(dtype, Known):
         raise NotCovered("a dtype that is not known", ev.span)
@@ -141,7 +139,7 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     if row is not None:
         return array_of(ev, row, dtype.value)
     if (held := records(ev, a)) is not None:
-        arrays = ev.allocate(ListOf(tuple(_new_array(ev, x, dtype) for x in columns(ev, held))))
+        arrays = ev.allocate(ListOf(tuple(new_array(ev, x, dtype) for x in columns(ev, held))))
         return ev.call(Known(np.stack), [arrays], {"axis": Known(1)})
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if dtype.value is not None and np.dtype(dtype.value) != t.dtype:
@@ -150,7 +148,7 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     leaves: list[list[Any]] = []
     shape = _layout(ev, a, leaves)
     if not shape and leaves:
-        return ev.infer(np.reshape, [_new_array(ev, Tuple((a,)), dtype), Tuple(())])
+        return ev.infer(np.reshape, [new_array(ev, Tuple((a,)), dtype), Tuple(())])
     if not leaves:
         raise NotCovered("an array of something else than a list", ev.span)
     found, is_certain = _dtype(leaves, dtype.value)
@@ -177,31 +175,11 @@ def as_list(ev: Evaluator, a: Abstract) -> Abstract:
 
 MOST_LISTED = 64
 
-_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff ravel reshape linalg.norm")
-converted_operands.update(dict.fromkeys(_ONE, 1))
-converted_operands.update(dict.fromkeys((np.dot, np.vdot, np.inner, np.outer), 2))
-_JOINING = members(np, "concatenate vstack hstack dstack column_stack")
-
-
-def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
-    """Convert list operands of a function of NumPy or SciPy to arrays, as the function does."""
-    if f is np.block:  # it tells lists from other sequences
-        return args
-    args = [as_list(ev, x) for x in args]
-    n = converted_operands.get(f, 2 if isinstance(f, np.ufunc) else 0)
-    if f is np.roll and len(args) > 1 and row_of(ev, args[1]) is not None:
-        return [args[0], *new_arrays(ev, args[1:2]), *args[2:]]
-    if f in _JOINING and args and holds_arrays(ev.types.get(row_of(ev, args[0]))):  # type: ignore[arg-type]
-        n = 1  # NumPy takes one array for a list of its parts
-    if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
-        return args
-    return [*new_arrays(ev, args[:n]), *args[n:]]
-
 
 def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
     """Convert the lists and tuples among operands to arrays."""
     listed = (as_list(ev, x) for x in args)
-    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in listed]
+    return [new_array(ev, x, Known(None)) if is_list(ev, x) else x for x in listed]
 
 
 def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
@@ -224,12 +202,14 @@ def _array_key(ev: Evaluator, key: Abstract) -> Abstract:
     """Return a part of an index; a list or a tuple as an array."""
     if isinstance(key, Known) and isinstance(key.value, tuple | list):
         key = Tuple(tuple(map(Known, key.value)))
+    if isinstance(key, External) and isinstance(key.sample, tuple):
+        key = Tuple(ev.sequence(key) or ())
     if isinstance(key, Tuple):
-        return _new_array(ev, key, Known(None))
+        return new_array(ev, key, Known(None))
     return with_arrays(ev, key)
 
 
-def _is_list(ev: Evaluator, a: Abstract) -> bool:
+def is_list(ev: Evaluator, a: Abstract) -> bool:
     return row_of(ev, a) is not None or (
         not isinstance(a, Value | Known) and ev.sequence(a) is not None
     )
@@ -318,13 +298,13 @@ def _(ev: Evaluator, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abst
 @handler(np.stack)
 def _(ev: Evaluator, arrays: Abstract, axis: Abstract = Known(0)) -> Abstract:
     if row_of(ev, arrays) is not None:
-        arrays = _new_array(ev, arrays, Known(None))
+        arrays = new_array(ev, arrays, Known(None))
         return arrays if axis == Known(0) else ev.infer(np.stack, [arrays, axis])
     items = ev.sequence(arrays)
     first = isinstance(axis, Known) and type(axis.value) is int and axis.value == 0
     if first and items and all(isinstance(x, Value) for x in items):
         if all(isinstance(ev.types[x], Array) for x in items):  # type: ignore[index]
-            return _new_array(ev, arrays, Known(None))
+            return new_array(ev, arrays, Known(None))
     return ev.infer(np.stack, [arrays, axis])
 
 

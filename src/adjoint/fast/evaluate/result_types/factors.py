@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape, smaller
+from adjoint.fast.evaluate.result_types.lengths import Length, Misfit, Shape, smaller
 from adjoint.fast.evaluate.result_types.records import (
     Several,
     array,
@@ -33,7 +33,7 @@ def _several(a: Any, *shapes: Shape) -> Several:
 
 def _demand_square(m: Length, n: Length) -> None:
     if m != n:
-        raise ValueError("a matrix that is not square")
+        raise Misfit(m, n)
 
 
 @shape_of(linalg.eigh, arrays=2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape, smaller
+from adjoint.fast.evaluate.result_types.lengths import Length, Misfit, Shape, smaller
 from adjoint.fast.evaluate.result_types.records import (
     Several,
     array,
@@ -25,7 +25,7 @@ def _square(a: Any) -> tuple[Shape, Length]:
     """Return the shape of a stack of square matrices, and the length of their axes."""
     *stack, m, n = dims(a)
     if m != n:
-        raise ValueError("a matrix that is not square")
+        raise Misfit(m, n)
     return tuple(stack), n
 
 
@@ -103,8 +103,10 @@ def _(a: Any, b: Any) -> Shape:
     (stack, n), right = _square(a), dims(b)
     vectors = 1 if _NUMPY_2 else len(stack) + 1
     columns = 1 if len(right) == vectors else 2
-    if right[-columns:][:1] != (n,):
-        raise ValueError("a right-hand side that is not as long as the matrix")
+    if len(right) < columns:
+        raise ValueError("a right-hand side of too few axes")
+    if right[-columns] != n:
+        raise Misfit(right[-columns], n)
     return (*broadcast(stack, right[:-columns]), *right[-columns:])
 
 

@@ -230,7 +230,7 @@ def write_into(
     t = ev.types[out] if isinstance(out, Value) else None
     if not isinstance(out, Value) or not isinstance(t, Array):
         raise NotCovered(f"{name_of(f)} with something else than an array to write to", ev.span)
-    if not isinstance(f, np.ufunc):  # a ufunc copies what overlaps first
+    if not isinstance(f, np.ufunc) and f not in _OF_UFUNCS:  # a ufunc copies what overlaps first
         _demand_apart(ev, args, out)
     if where is None:
         y = ev.call(Known(f), args, named)
@@ -256,6 +256,10 @@ def write_into(
     ]
     put(ev, out, where, ev.call(Known(f), chosen, named))
     return out
+
+
+_OF_UFUNCS = (np.clip, np.ndarray.clip)
+"""Functions that pass the array to write to on to a ufunc."""
 
 
 def _demand_apart(ev: Evaluator, args: Sequence[Abstract], out: Value) -> None:
