@@ -501,3 +501,49 @@ def test_an_array_without_another_name(make: Callable[[], Any]) -> None:
                 ad.pushforward(f, (x, x), dots)
     with pytest.raises(ArgumentError, match="cannot be looked at under two names"):
         nested(f, (x, x), {}, of_function=False)
+
+
+# ---- one array given twice, with a write that reads where it writes ------------------------------
+
+
+def _shifted(x, y):
+    x[1:] = x[:-1]
+
+
+def _shifted_through_the_other(x, y):
+    y[1:] = x[:-1]
+
+
+def _reversed(x, y):
+    x += x[::-1]
+
+
+def _cumulated(x, y):
+    np.add(x[1:], x[:-1], out=x[1:])
+
+
+def _exchanged(x, y):
+    x[[0, 1]] = x[[1, 0]]
+
+
+@pytest.mark.parametrize(
+    "write", [_shifted, _shifted_through_the_other, _reversed, _cumulated, _exchanged]
+)
+def test_modes_agree_for_one_array_given_twice(write):
+    def f(x, y):
+        write(x, y)
+        return np.sum(np.sin(x)) + np.sum(y**2)
+
+    def twice():
+        x = np.array([0.1, 0.2, 0.3, 0.4])
+        return x, x
+
+    dots = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, -1.0, 2.0, 0.3])
+    pulled = [
+        ad.pullback(f, *twice())[1](1.0)[1:],
+        nested(f, twice(), {}, of_function=False)[1](1.0)[1:],
+    ]
+    expected, on_a_tape = (sum(b @ d for b, d in zip(bars, dots, strict=True)) for bars in pulled)
+    assert on_a_tape == pytest.approx(expected, rel=1e-13)
+    assert ad.pushforward(f, twice(), dots)[1] == pytest.approx(expected, rel=1e-13)
+    assert ad.linearize(f, *twice())[1](*dots) == pytest.approx(expected, rel=1e-13)

@@ -343,6 +343,8 @@ class Forward(RunningLevel):
         moved = []
         if type(dot) is not Poison:
             moved = [self.below(_written, mirrored, dot, value) for mirrored in mirrors]
+        if len(moved) > 1:  # the tangent may be a view of what the first write changes
+            moved = [self.below(np.array, part) for part in moved]
         self.below_write(x, index, value, alone=alone)  # a failing write changes nothing
         for mirrored, part in zip(mirrors, moved, strict=False):
             self.below_write(mirrored, index, part)
