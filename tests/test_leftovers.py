@@ -211,7 +211,7 @@ def test_functions_that_are_gone_are_forgotten(name, little_room):
     x, counts = np.ones(4), []
     f = make()
     gone = [weakref.ref(f), weakref.ref(f.__code__), weakref.ref(f.__globals__["data"])]
-    for _ in range(4):
+    for _ in range(5):
         for _ in range(50):
             with contextlib.suppress(ad.AdjointError):
                 operator(f, x)
@@ -220,7 +220,8 @@ def test_functions_that_are_gone_are_forgotten(name, little_room):
         counts.append((len(gc.get_objects()), len(linecache.cache)))
     assert [one() for one in gone] == [None] * len(gone)
     objects, texts = zip(*counts, strict=True)
-    assert objects[3] - objects[2] < 500 and texts[3] - texts[2] < 20
+    # every other round: what is kept at the end of one alternates with the room that is left
+    assert objects[4] - objects[2] < 500 and texts[4] - texts[2] < 20
 
 
 def test_functions_in_use_are_kept(little_room):
