@@ -19,8 +19,7 @@ from adjoint.tangent import Tangent
 
 
 def leave(reason: str = "the function raises here") -> None:
-    """Leave the call to the generic tier, because user code raises at this point, or is not covered
-    from here on."""
+    """Leave the call to the generic tier: user code raises here, or is not covered from here on."""
     raise Deoptimize(reason)
 
 
