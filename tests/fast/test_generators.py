@@ -467,3 +467,30 @@ def test_a_generator_that_can_only_raise_after_its_first_item():
         return next(items(x)) * x
 
     agrees(f, 2.0)
+
+
+def test_a_loop_of_a_generator_that_can_only_raise_after_its_first_item():
+    def items(x):
+        y = x
+        while True:
+            yield y * x
+            y = y + x
+            raise ValueError(y)
+
+    def f(x):
+        found = items(x)
+        y = next(found)
+        try:
+            y = y + next(found)
+        except ValueError as error:
+            y = y * error.args[0]
+        return y
+
+    agrees(f, 2.0)
+
+    def first(x):
+        for y in items(x):
+            break
+        return y * x
+
+    agrees(first, 2.0)

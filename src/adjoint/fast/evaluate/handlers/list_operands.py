@@ -62,7 +62,9 @@ def float_arrays(
         except NotCovered:  # something else, or numbers of classes that are not known well enough
             return a
 
-    return [*map(converted, args)], {name: converted(x) for name, x in keywords.items()}
+    n = f.nin if isinstance(f, np.ufunc) else len(args)  # it writes to what follows
+    named = {name: x if name == "out" else converted(x) for name, x in keywords.items()}
+    return [*map(converted, args[:n]), *args[n:]], named
 
 
 def _kinds(ev: Evaluator, a: Abstract, items: tuple[Any, ...]) -> Iterator[frozenset[type]]:

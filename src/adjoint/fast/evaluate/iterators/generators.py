@@ -103,6 +103,8 @@ def stopping(ev: Evaluator, consumer: Consumer, body: Body, stops: bool) -> Body
         found = body(x, now)
         if found is None:
             return None
+        if not found:  # after the iteration, the rest of the body only raises
+            found = [*[Known(True)] * stops, *[MISSING] * len(now)]
         on: Abstract = found[0] if stops else Known(True)
         going = _cell(ev, consumer).items[0]
         if isinstance(going, Known):
