@@ -749,3 +749,73 @@ def test_dicts_from_outside(f):
                     assert not difference(params, left[0][1], rtol=1e-12)
             assert not difference(found, expected, rtol=1e-9)
             assert START == {"x": 0.5, "y": 2.0}
+
+
+# ---- containers from outside that are written under their own name -------------------------------
+
+
+def list_or_another(a, x):
+    q = a["l"] if x[0] > 0 else [x[0], 0.5]
+    a["l"][0] = x[1]
+    return q[0] * 1.0
+
+
+def list_or_its_copy(a, x):
+    q = a["l"]
+    if x[0] < 0:
+        q = list(a["l"])
+    a["l"].append(x[1])
+    return q[0] * x[0] + len(q)
+
+
+def dict_or_another(a, x):
+    q = a["d"] if x[0] > 0 else {"a": x[0], "b": 0.5}
+    a["d"].update(a=x[1])
+    return q["a"] * 1.0
+
+
+def dict_that_a_loop_may_rebuild(a, x):
+    q = a["d"]
+    for _ in range(70):
+        if x[0] < 0:
+            q = {k: math.sin(v) for k, v in q.items()}
+    a["d"]["a"] = x[1]
+    return q["a"] + q["b"]
+
+
+def list_of_arrays_or_another(a, x):
+    q = a["v"] if x[0] > 0 else [x]
+    a["v"][0] = x * 2
+    return q[0].sum()
+
+
+def of_an_object(a, x):
+    q = a["o"] if x[0] > 0 else Pair([x[0]], 0.5)
+    a["o"].one[0] = x[1]
+    return q.one[0] * 1.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(list_or_another, list_or_its_copy, dict_or_another, dict_that_a_loop_may_rebuild),
+        *(list_of_arrays_or_another, of_an_object),
+    ],
+)
+@pytest.mark.parametrize("first", [0.5, -0.5])
+def test_writes_under_the_name_of_an_argument_are_seen(f, first):
+    def given():
+        held = {"l": [0.1, 0.2], "d": {"a": 0.1, "b": 0.2}, "v": [np.array([0.1, 0.2])]}
+        return held | {"o": Pair([0.7], 0.2)}
+
+    x = np.array([first, 0.3])
+    store.forget()
+    fast, slow = (ad.grad(f, (0, 1), tier=tier) for tier in (None, "generic"))
+    y, back = ad.pullback(f, given(), x)
+    assert y == f(given(), x)
+    found, expected = fast(given(), x), slow(given(), x)
+    assert not difference(found, expected, rtol=1e-13)
+    step = np.array([0.0, 1e-6])
+    slope = (f(given(), x + step) - f(given(), x - step)) / 2e-6
+    assert found[1][1] == pytest.approx(slope, abs=1e-8)
+    assert back(1.0)[2] is None or back(1.0)[2][1] == pytest.approx(slope, abs=1e-8)

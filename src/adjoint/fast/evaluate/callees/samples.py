@@ -43,8 +43,8 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
 def _item(a, *places):
     if len(places) == 1 and isinstance(places[0], tuple):
         (places,) = places
-    if any(isinstance(k, bool | np.bool_) for k in places):
-        raise TypeError("a truth value as a place")
+    if a.dtype.kind != "f" or not all(type(k) is int for k in places):
+        raise TypeError("a place of another kind, or an item that is no float")
     if len(places) == 1:
         return (a if a.ndim == 1 else np.ravel(a))[places[0]].item()
     if len(places) != (a.ndim if places else 0) or (not places and a.size != 1):

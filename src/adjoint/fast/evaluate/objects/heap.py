@@ -75,7 +75,8 @@ class Heap(Aliases):
         """Note that a variable holds one of several lists, dicts or objects, in a copy (`joins`):
         they may be one, so a write to any overtakes the others, which nothing may read then."""
         linked = frozenset().union(*(self.copies.get(at, {at}) for at in addresses))
-        found = _FROZEN if 0 in linked else linked
+        is_outside = any(x.ref.address in linked for x in self.outside.adopted)
+        found = _FROZEN if is_outside or 0 in linked else linked
         self.copies |= dict.fromkeys(linked, found)
 
     def demand_own_list(self, address: int) -> None:

@@ -99,7 +99,7 @@ def match(
 ) -> None:
     """Append to `found` the operands in `a`, which refers to `heap`, at the slots of the template,
     in order, and to `copied` the addresses of what the copies in the template are of: 0 for what is
-    outside, ``None`` if it is missing."""
+    read from outside, ``None`` if it is missing."""
     if isinstance(template, Slot):
         if isinstance(a, Value):
             found.append(a)
@@ -133,5 +133,4 @@ def match(
     for part, other in zip(inside, others, strict=True):
         match(part, other, found, ev, heap, copied)
     if copied is not None and _is_copy(template):
-        is_inside = isinstance(a, Ref) and all(x.ref != a for x in ev.outside.adopted)
-        copied.append(a.address if is_inside else 0)
+        copied.append(a.address if isinstance(a, Ref) else 0)
