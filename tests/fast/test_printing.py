@@ -145,3 +145,15 @@ def test_a_clock():
 
     assert ad.gradient(timed, POINT)[0].tolist() == (2 * POINT).tolist()
     assert ad.tier(timed, POINT).tier == "fast"
+
+
+def test_text_of_a_list_that_a_branch_may_have_extended():
+    def f(x, xs):
+        if x > 0.5:
+            xs.extend([x, x])
+        return len(repr(xs)) * 0.0 + sum(xs) * x
+
+    for x in (0.7, 0.2):
+        found = ad.grad(f)(x, [0.1, 0.2, 0.3])
+        with generic_tier():
+            assert found == ad.grad(f)(x, [0.1, 0.2, 0.3])

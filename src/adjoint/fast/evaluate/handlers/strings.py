@@ -18,7 +18,17 @@ from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.exceptions import text_of_exception
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses
-from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, ListOf, Ref, Text, Tuple
+from adjoint.fast.evaluate.values import (
+    TEXT,
+    Abstract,
+    DictOf,
+    External,
+    Known,
+    ListOf,
+    Ref,
+    Text,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
@@ -133,8 +143,9 @@ def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
         return tuple(x for x, _ in shown), all(known for _, known in shown)
     cls = ev.class_of(a)
     if cls in (list, dict):
-        parts = ev.sequence(a) or ev.held(a).items  # type: ignore[union-attr]
-        if not all(isinstance(x, Known | Value) for x in parts):
+        held, parts = ev.held(a), ev.sequence(a)
+        parts = held.items if isinstance(held, DictOf) else parts
+        if parts is None or not all(isinstance(x, Known | Value) for x in parts):
             raise NotCovered("a string of objects", ev.span)
         return cls(), False
     raise NotCovered("a string of what is not known", ev.span)
