@@ -149,7 +149,7 @@ def test_random_jumps():
 
 
 def test_random_programs():
-    """Programs of everything: nearly all of them are generic, with the same result."""
+    """Programs of everything, of which about half are specialised."""
     found = Agreement()
 
     def held(program, f):
@@ -161,7 +161,7 @@ def test_random_programs():
     for number in range(60):
         checker.check(number)
     assert not checker.report.failures
-    demand(found, covered=0)
+    demand(found, covered=20)
     assert found.calls >= 50
 
 

@@ -35,10 +35,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_named_tuple,
     is_plain_outside,
 )
-from adjoint.fast.evaluate.stand_ins import (
-    gradient_in,
-    options_of,
-)
+from adjoint.fast.evaluate.stand_ins import gradient_in, options_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,

@@ -305,7 +305,7 @@ class SetOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a user class that the program made, with its fields, and more in `HIDDEN`."""
+    """An object of a user class that the program made, its fields, and what `HIDDEN` names."""
 
     cls: type
     names: tuple[str, ...]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from adjoint.fast.evaluate.callees.arguments import is_none
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
@@ -145,7 +146,7 @@ def pushforward(
     keywords: dict[str, Abstract],
 ) -> tuple[Abstract, Abstract]:
     """Write an inner function with tangents; return its value and the tangent of that."""
-    wanted = [i for i, dot in enumerate(dots) if not _is_none(dot)]
+    wanted = [i for i, dot in enumerate(dots) if not is_none(dot)]
     inner = Inner(ev, f, args, wanted, keywords, is_forward=True)
     sweep = ForwardSweep(ev, inner.leaves)
     given: list[Operand] = []
@@ -167,7 +168,7 @@ def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> No
     """Append the tangents of the leaves of `x` to `found`."""
     if isinstance(x, Value):
         t = ev.types[x]
-        if _is_none(dot):
+        if is_none(dot):
             is_array = isinstance(t, Array)
             zeros = ev.operation(runtime.zeros_like, (x,), bar_type(t)) if is_array else None
             found.append(Const(0.0) if zeros is None else zeros)
@@ -181,11 +182,11 @@ def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> No
             operand = Const(float(operand.value))  # type: ignore[arg-type]
         found.append(operand)
         return
-    inside, moves = items_of(ev, x), None if _is_none(dot) else items_of(ev, dot)
+    inside, moves = items_of(ev, x), None if is_none(dot) else items_of(ev, dot)
     if inside is None:
         return
     if moves is None:
-        moves = [Known(None)] * len(inside) if _is_none(dot) else []
+        moves = [Known(None)] * len(inside) if is_none(dot) else []
     if len(moves) != len(inside):
         raise NotCovered("a tangent of another structure than its primal", ev.span)
     for part, move in zip(inside, moves, strict=True):
@@ -228,10 +229,6 @@ def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract])
 
 def _is_number(a: Known) -> bool:
     return not isinstance(a, Flag) and type(a.value) in _NUMBERS
-
-
-def _is_none(a: Abstract) -> bool:
-    return isinstance(a, Known) and a.value is None
 
 
 def items_of(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:

@@ -42,8 +42,8 @@ class Failures:
     """
 
     __slots__ = (
-        *("bound", "count", "is_infinite", "last", "program", "rest", "retire", "reverse"),
-    )
+        "bound", "count", "is_infinite", "last", "program", "rest", "retire", "reverse",
+    )  # fmt: skip
 
     def __init__(self, bound: dict[str, Any], reverse: tuple[str, int]) -> None:
         self.reverse = reverse

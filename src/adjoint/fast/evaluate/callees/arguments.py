@@ -128,15 +128,16 @@ def without_nones(
     f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
     """Leave out arguments that are ``None``, as they are if they are not given."""
-    if not any(map(_is_none, (*args[-1:], *keywords.values()))):
+    if not any(map(is_none, (*args[-1:], *keywords.values()))):
         return args, keywords
     optional, args = _optional(f), [*args]
-    while args and _is_none(args[-1]) and optional.get(len(args) - 1):
+    while args and is_none(args[-1]) and optional.get(len(args) - 1):
         args.pop()
-    return args, {k: x for k, x in keywords.items() if not (_is_none(x) and optional.get(k))}
+    return args, {k: x for k, x in keywords.items() if not (is_none(x) and optional.get(k))}
 
 
-def _is_none(x: Abstract) -> bool:
+def is_none(x: Abstract) -> bool:
+    """Return whether a value is known to be ``None``."""
     return isinstance(x, Known) and x.value is None
 
 

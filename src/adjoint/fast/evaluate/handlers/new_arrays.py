@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.callees.arguments import is_none
 from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.callees.numpy_definitions import vectorized, windows
 from adjoint.fast.evaluate.callees.samples import repeated
@@ -369,14 +370,10 @@ def _(
     *,
     dtype: Abstract = Known(None),
 ) -> Abstract:
-    ends = [start] if _is_none(stop) else [start, stop]
-    if not _is_none(step):
-        ends = [*([Known(0)] if _is_none(stop) else []), *ends, step]
-    return ev.infer(np.arange, ends, () if _is_none(dtype) else [("dtype", dtype)])
-
-
-def _is_none(x: Abstract) -> bool:
-    return isinstance(x, Known) and x.value is None
+    ends = [start] if is_none(stop) else [start, stop]
+    if not is_none(step):
+        ends = [*([Known(0)] if is_none(stop) else []), *ends, step]
+    return ev.infer(np.arange, ends, () if is_none(dtype) else [("dtype", dtype)])
 
 
 @handler(np.linspace)
@@ -389,9 +386,7 @@ def _(
     endpoint: Abstract = Known(True),
     dtype: Abstract = Known(None),
 ) -> Abstract:
-    if not _is_none(dtype) and not (
-        isinstance(dtype, Known) and dtype.value in (float, np.float64)
-    ):
+    if not is_none(dtype) and not (isinstance(dtype, Known) and dtype.value in (float, np.float64)):
         raise NotCovered("linspace of another dtype", ev.span)
     for x in (start, stop):
         t = ev.types[x] if isinstance(x, Value) else None

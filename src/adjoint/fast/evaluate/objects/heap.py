@@ -73,7 +73,8 @@ class Heap(Aliases):
 
     def link(self, *addresses: int) -> None:
         """Note that a variable holds one of several lists, dicts or objects, in a copy (`joins`):
-        they may be one, so a write to any overtakes the others, which nothing may read then."""
+        they may be one, so a write to any overtakes the others, which nothing may read then. Where
+        one is from outside, or not known (0), nothing may write to any."""
         linked = frozenset().union(*(self.copies.get(at, {at}) for at in addresses))
         is_outside = any(x.ref.address in linked for x in self.outside.adopted)
         found = _FROZEN if is_outside or 0 in linked else linked
