@@ -319,3 +319,71 @@ def test_the_loss_of_a_network_is_a_formula():
     model = ad.nn.Chain(ad.nn.Dense(2, 4, np.tanh, rng=rng), ad.nn.Dense(4, 2, rng=rng))
     gradient = ad.value_and_grad(lambda m: ad.nn.logit_cross_entropy(m(x), y))
     assert "_back(" not in ad.code(gradient, model)
+
+
+# ---- attributes of classes, and what can be called -----------------------------------------------
+
+
+class Cached:
+    cache = None
+    factor = 2.0
+
+    def __init__(self, w):
+        self.w = w
+
+    def square(self):
+        if self.cache is None:
+            self.cache = self.w**2
+        return self.cache
+
+
+def test_attributes_of_a_class_that_are_none(monkeypatch):
+    def f(w):
+        model = Cached(w)
+        return model.square() * model.square() * model.factor
+
+    agree(f, 1.5)
+    assert ad.tier(f, 1.5).tier == "fast"
+    monkeypatch.setattr(Cached, "cache", 3.0)
+    assert ad.gradient(f, 1.5) == (0.0,)
+    monkeypatch.setattr(Cached, "cache", None)
+    agree(f, 1.5)
+
+
+@pytest.mark.parametrize("what", ["constant", [1.0], (2.0,), 3.0, None, abs, lambda y: y])
+def test_what_can_be_called(what):
+    def f(x):
+        return x * x if hasattr(what, "__call__") else 3.0 * x  # noqa: B004
+
+    agree(f, 2.0)
+
+
+def interval(given):
+    try:
+        low, high = given
+    except (TypeError, ValueError):
+        low, high = given, None
+    return low * 2.0 if high is None else low * high
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: interval(x) * interval((x, 3.0)),
+        lambda x: interval(2.0) * x,
+        lambda x: interval(np.array([x, x, x]))[1],
+        lambda x: interval(np.array([x, 3.0])),
+    ],
+)
+def test_unpacking_of_numbers(f):
+    agree(f, 1.5)
+    assert ad.tier(f, 1.5).tier == "fast"
+
+
+def test_a_number_that_is_unpacked():
+    def f(x):
+        low, _high = x
+        return low
+
+    with pytest.raises(TypeError, match="cannot unpack"):
+        ad.gradient(f, 2.0)

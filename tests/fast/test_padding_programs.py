@@ -17,6 +17,10 @@ OPTIONS = [
     {"constant_values": -2},
     {"mode": "linear_ramp", "end_values": 0.7},
     {"constant_values": 0.0},
+    {"constant_values": (0, 0)},
+    {"constant_values": (1.5, -0.5)},
+    {"constant_values": ((1.0, 2.0), (3.0, 4.0))},
+    {"mode": "linear_ramp", "end_values": (0.7,)},
 ]
 
 

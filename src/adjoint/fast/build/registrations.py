@@ -115,7 +115,9 @@ def _add_distances() -> None:
 
 def _add_filters() -> None:
     # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import filter_designs  # noqa: F401  registers designs
     from adjoint.fast.evaluate.result_types import filters  # noqa: F401  registers records
+    from adjoint.fast.nested import signal_filters  # noqa: F401  registers definitions
 
 
 def _add_solvers() -> None:

@@ -29,7 +29,7 @@ from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.fields import field_of, fields_of, set_field
 from adjoint.fast.evaluate.objects.function_attributes import of_function
-from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.objects.guards import is_of_library, is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
 from adjoint.fast.evaluate.parts_of_numbers import attribute_of_value
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
@@ -303,7 +303,15 @@ def _guarded(ev: Evaluator, cls: type, name: str, found: Any, kind: str) -> Abst
         if hasattr(type(vars(meta).get(name)), "__set__"):  # it hides the attribute of the class
             raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     ev.outside.rely_on_value(cls, name)
-    return ev.outside.read(ev.outside.root("object", cls), kind, name, found)
+    is_constant = is_of_library(cls) and _is_of_numbers(found)
+    read = ev.outside.constant if is_constant else ev.outside.read
+    return read(ev.outside.root("object", cls), kind, name, found)
+
+
+def _is_of_numbers(found: Any) -> bool:
+    if type(found) is tuple:
+        return all(map(_is_of_numbers, found))
+    return type(found) in (int, float, str)
 
 
 def _unbound(ev: Evaluator, cls: type, name: str, found: Any) -> Abstract:
@@ -385,7 +393,7 @@ def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
         return None
     if type(found) in _OF_C:
         return Bound(_through_class(ev, cls, name), a)
-    if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
+    if hasattr(type(found), "__get__"):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _of_class(ev, cls, name, found)
 

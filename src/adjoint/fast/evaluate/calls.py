@@ -18,6 +18,8 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     as_constants,
     computed,
     constant_of,
+    design_of,
+    designs,
     has_unknown_integer,
     is_of_constants,
     note_contents,
@@ -87,7 +89,7 @@ def call(
             return _call_known(ev, value, args, keywords)
         case Closure():
             f = callee.function
-            if f is not None and (f in handlers or f in definitions):
+            if f is not None and (f in handlers or f in definitions or f in designs):
                 return _call_known(ev, f, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
@@ -140,6 +142,10 @@ def _call_with(
     y = result_of_constants(ev, f, args, keywords)
     if y is not ... and (constant := constant_of(ev, y, args)) is not None:
         return constant
+    if y is not ... and f in designs:
+        made = design_of(ev, y, [*args, *keywords.values()])
+        if made is not None:
+            return made
     found = _guarded(ev, f, args, keywords, partial(_resolved, ev, f))
     if y is not ...:
         note_contents(ev, found, y, args)

@@ -68,6 +68,8 @@ class Draft(Heap):
         By value: the operand whose negative it is.
     fresh
         Arrays that the program made in memory of their own.
+    locked
+        Arrays of the program that ``setflags(write=False)`` has made read-only.
     written
         Arrays and lists that the program writes to.
     unsure
@@ -119,6 +121,7 @@ class Draft(Heap):
         self.maybe: set[Value] = set()
         self.nones: set[Value] = set()
         self.fresh: set[Value] = set()
+        self.locked: set[Value] = set()
         self.defined: dict[Value | None, ir.Op] = {}
         self.integers: dict[Value, tuple[Any, tuple[Operand, ...]]] = {}
         self.negated: dict[Operand, Operand] = {}

@@ -68,8 +68,10 @@ class InferringDraft(Draft):
         """Write a call whose result type follows from the types of the operands."""
         key: tuple[Any, ...] | None = None
         if not is_elementwise(f):
-            if f is np.arange and len(args) + len(keywords) > 1:
-                self._demand_constant_steps(args)
+            if f is np.arange:
+                self._demand_known_floats(args)
+                if len(args) + len(keywords) > 1:
+                    self._demand_constant_steps(args)
             try:
                 args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
                 keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
@@ -383,6 +385,20 @@ class InferringDraft(Draft):
             if self.outside.is_leaf(x):
                 found.append(x)
         return found
+
+    def _demand_known_floats(self, args: Sequence[Abstract]) -> None:
+        """Require the lengths and integers that floats of a range follow from."""
+        pending = [x for x in args if isinstance(x, Value) and is_float(self.types[x])]
+        reached = list[Value]()
+        while pending:
+            x = pending.pop()
+            made = self.defined.get(x)
+            if x not in self.dims and isinstance(made, Call):
+                pending += [y for y in made.operands if isinstance(y, Value)]
+            else:
+                reached.append(x)
+        for x in reached:
+            self.demand_value(x, "a range of values that are not known")
 
     def _demand_constant_steps(self, args: Sequence[Abstract]) -> None:
         """Refuse a range whose start or step is an integer that carries a derivative."""

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.records import append, copy_of, records
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
     External,
@@ -101,8 +101,12 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     if isinstance(a, Value):
         t = ev.types[a]
         length = t.shape[0] if isinstance(t, Array) and t.shape else None
-        if length is None or (isinstance(length, int) and length != n):
+        if isinstance(t, Number):
+            raise Raises(TypeError, "unpacking a number", ev.span)
+        if length is None:
             raise NotCovered(_UNPACKING, ev.span)
+        if isinstance(length, int) and length != n:
+            raise Raises(ValueError, "unpacking into another number of variables", ev.span)
         if length != n:
             ev.demand_known("unpacking an array of unknown length", length)
             wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
@@ -112,6 +116,8 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     if items_known is None and isinstance(a, Ref | External | Iterating):
         items_known = tuple(demand_listed(ev, a, _UNPACKING))
     if items_known is None:
+        if isinstance(a, Known) and isinstance(a.value, int | float | complex | None):
+            raise Raises(TypeError, "unpacking a number", ev.span)
         raise NotCovered(_UNPACKING, ev.span)
     if starred is None:
         if len(items_known) != n:

@@ -21,14 +21,14 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.types import Array, Number, has_integer, type_of
-from adjoint.fast.evaluate.values import Abstract, External, Flag, Known, Ref, parts
+from adjoint.fast.evaluate.values import Abstract, External, Flag, Known, Ref, SliceOf, Tuple, parts
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.fast.support.pure_functions import names_of_pure
-from adjoint.ir.single import Value
+from adjoint.ir.single import Const, Value
 from adjoint.rulekit.registry import lookup
 
-_PLAIN = (int, float, complex, str, bool, type(None), np.dtype, type)
+_PLAIN = (int, float, complex, str, bool, type(None), np.dtype, type, slice)
 
 
 def is_of_constants(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> bool:
@@ -111,13 +111,17 @@ def _real(ev: Evaluator, a: Abstract) -> Any:
 
 # ---- small arrays --------------------------------------------------------------------------------
 
+designs: set[Any] = set()
+"""Functions that design windows and filters: pure, and much slower than what they are used for."""
 _UNSET: frozenset[Any] = frozenset({np.empty, np.empty_like})
-MOST_ELEMENTS = 32
+MOST_ELEMENTS = 1024
 """Number of elements of an array whose contents are noted."""
 _FOLDED: frozenset[Any] = frozenset(
     getattr(operator, name)
-    for name in "eq ne lt le gt ge and_ or_ xor invert neg add sub mul getitem not_ truth".split()
-) | {math.prod, max, min, sum, np.broadcast_shapes}
+    for name in (
+        "eq ne lt le gt ge and_ or_ xor invert neg add sub mul truediv pow abs getitem not_ truth"
+    ).split()
+) | {math.prod, max, min, sum, all, any, abs, np.broadcast_shapes}
 
 
 def result_of_constants(
@@ -129,7 +133,7 @@ def result_of_constants(
         if type(x) is Value and x not in ev.contents and x not in ev.outside.fixed:
             return ...  # the most frequent case
     try:
-        if f not in _FOLDED and (f in _UNSET or not may_be_opaque(f)):
+        if f not in _FOLDED and (f in _UNSET or not may_be_opaque(f)) and f not in designs:
             return ...
         given = [_contents(ev, x) for x in args]
         named = {name: _contents(ev, x) for name, x in keywords.items()}
@@ -163,12 +167,28 @@ def _is_shape(y: Any) -> bool:
     return type(y) is tuple and all(type(n) is int for n in y)
 
 
+def design_of(ev: Evaluator, y: Any, args: Sequence[Abstract]) -> Abstract | None:
+    """Return the result `y` of a design, in arrays of its own; ``None`` if it has other parts, or
+    may have a derivative in an integer."""
+    t = type_of(y)
+    if isinstance(t, Array) and not _has_fixed(ev, args):
+        made = ev.operation(np.copy, (Const(y),), t)
+        note_contents(ev, made, y, args)
+        return made
+    if type(y) is tuple:
+        made_of = [design_of(ev, part, args) for part in y]
+        return None if None in made_of else Tuple(tuple(made_of))  # type: ignore[arg-type]
+    return None
+
+
 def note_contents(ev: Evaluator, made: Abstract, y: Any, args: Sequence[Abstract]) -> None:
-    """Note the contents `y` of a small array that the program makes of constants."""
+    """Note the contents `y` of a number or a small array that the program makes of constants."""
     t = ev.types[made] if isinstance(made, Value) else None
     if isinstance(t, Array) and _is_small(t) and isinstance(y, np.ndarray):
-        if y.dtype.kind in "biu" and type_of(y) == t and not _has_fixed(ev, args):
+        if y.dtype.kind in "biufc" and type_of(y) == t and not _has_fixed(ev, args):
             ev.contents[made] = y.copy(), ev.block  # type: ignore[index]
+    elif isinstance(t, Number) and t.kinds == {type(y)} and not _has_fixed(ev, args):
+        ev.contents[made] = y, ev.block  # type: ignore[index]
 
 
 def _is_small(t: Array) -> bool:
@@ -194,6 +214,8 @@ def _contents(ev: Evaluator, a: Abstract) -> Any:
     if items is not None:
         made = [_contents(ev, x) for x in items]
         return made if ev.class_of(a) is list else tuple(made)
+    if isinstance(a, SliceOf):
+        return slice(*(_contents(ev, x) for x in (a.start, a.stop, a.step)))
     if isinstance(a, Known) and not isinstance(a, Flag) and isinstance(a.value, _PLAIN):
         return a.value
     raise _NotConstant

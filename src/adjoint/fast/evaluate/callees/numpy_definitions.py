@@ -246,7 +246,7 @@ def _ndindex(*shape):
                     yield i, j, p
 
 
-def windows(x, window_shape, axis=None):
+def windows(x, window_shape, axis=None, subok=False, writeable=False):
     if axis is None:
         axes = tuple(range(x.ndim))
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.objects.guards import Guards
+from adjoint.fast.evaluate.objects.guards import Guards, is_of_library
 from adjoint.fast.evaluate.stand_ins import axes_of, is_dispatching, is_mapped, rows_of
 from adjoint.fast.evaluate.values import Abstract, Closure, External, Known, Partial, Source
 from adjoint.fast.not_covered import NotCovered
@@ -34,6 +34,10 @@ class OutsideFunctions(Guards, abc.ABC):
     @abc.abstractmethod
     def read(self, parent: Source, kind: str, key: Any, sample: Any) -> Abstract:
         """Return the value at `key` of `parent`, which is `sample` at specialisation."""
+
+    @abc.abstractmethod
+    def constant(self, parent: Source, kind: str, key: Any, value: Any) -> Known:
+        """Return a number as `Known`, guarded by identity."""
 
     def function_at(self, source: Source, f: FunctionType) -> Abstract:
         """Return a function: itself if it has a rule or a definition, else its closure."""
@@ -81,11 +85,16 @@ class OutsideFunctions(Guards, abc.ABC):
         self.samples[id(source)] = f
         if defaults or named:  # else each call gives all arguments, whatever is added later
             self.guard(source, "defaults", (len(defaults), tuple(named)))
+
+        def default(kind: str, key: Any, value: Any) -> Abstract:
+            is_known = type(value) is float and is_of_library(f)
+            return (self.constant if is_known else self.read)(source, kind, key, value)
+
         return Closure(
             f.__code__,
             f.__globals__,
-            tuple(self.read(source, "default", i, value) for i, value in enumerate(defaults)),
-            tuple((k, self.read(source, "named default", k, v)) for k, v in named.items()),
+            tuple(default("default", i, value) for i, value in enumerate(defaults)),
+            tuple((k, default("named default", k, v)) for k, v in named.items()),
             tuple(
                 External(Source(source, "cell", i), cell)
                 for i, cell in enumerate(f.__closure__ or ())

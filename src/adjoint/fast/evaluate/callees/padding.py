@@ -34,12 +34,11 @@ def _padded(array, pad_width, mode="constant", constant_values=0, end_values=0, 
     y = np.asarray(array)
     if y.dtype != np.float64 or stat_length is not None:
         raise TypeError("an array of another precision")
-    for axis, (before, after) in enumerate(_widths(pad_width, y.ndim)):
-        value = constant_values if mode == "constant" else end_values
-        if np.ndim(value) > 0:
-            raise ValueError("several values")
+    values = _pairs(constant_values if mode == "constant" else end_values, y.ndim)
+    for axis, (before, after) in enumerate(_pairs(pad_width, y.ndim)):
         ends = []
         for count, is_first in ((before, True), (after, False)):
+            value = values[axis][0 if is_first else 1]
             if count < 0:
                 raise ValueError("index can't contain negative values")
             shape = (count, *y.shape[:axis], *y.shape[axis + 1 :])
@@ -57,16 +56,16 @@ def _padded(array, pad_width, mode="constant", constant_values=0, end_values=0, 
     return y
 
 
-def _widths(pad_width, rank):
-    """Return the widths at both ends of each axis."""
-    if isinstance(pad_width, int):
-        return [(pad_width, pad_width)] * rank
-    if len(pad_width) == 1:
-        return _widths(pad_width[0], rank)
-    if isinstance(pad_width[0], int):
-        if len(pad_width) != 2:
-            raise ValueError("widths of another kind")
-        return [(pad_width[0], pad_width[1])] * rank
-    if len(pad_width) != rank:
-        raise ValueError("widths of other axes")
-    return [(w, w) if isinstance(w, int) else (w[0], w[-1]) for w in pad_width]
+def _pairs(given, rank):
+    """Return the widths or values at both ends of each axis."""
+    if np.ndim(given) == 0:
+        return [(given, given)] * rank
+    if len(given) == 1:
+        return _pairs(given[0], rank)
+    if np.ndim(given[0]) == 0:
+        if len(given) != 2:
+            raise ValueError("widths or values of another kind")
+        return [(given[0], given[1])] * rank
+    if len(given) != rank:
+        raise ValueError("widths or values of other axes")
+    return [(w, w) if np.ndim(w) == 0 else (w[0], w[-1]) for w in given]

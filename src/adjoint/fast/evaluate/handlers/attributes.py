@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import inspect
 import numbers
+import typing
 from types import FunctionType, ModuleType, UnionType
 from typing import Any
 
@@ -22,6 +23,7 @@ from adjoint.fast.evaluate.leaves import LONG
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import derived_instance
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
+from adjoint.fast.evaluate.objects.memory_orders import set_flag
 from adjoint.fast.evaluate.objects.number_keys import tabled
 from adjoint.fast.evaluate.objects.records import records
 from adjoint.fast.evaluate.parts_of_numbers import part_of
@@ -303,6 +305,12 @@ _LISTED: dict[str, type] = {"f": float, "b": bool, "c": complex}
 """Classes of the elements of ``a.tolist()``, by kind of dtype; ``int`` for all others."""
 
 
+@handler(np.ndarray.setflags)
+def _(ev: Evaluator, a: Abstract, write: Abstract) -> Abstract:
+    set_flag(ev, a, "writeable", write)
+    return Known(None)
+
+
 @handler(np.ndarray.tolist)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     """Unpack a short array into a list; make a `RowOf` of a long one."""
@@ -334,6 +342,13 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
     """Return `bar` unchanged: `Scope.add` fits cotangents to their primal."""
     return bar
+
+
+@handler(typing.get_args)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if not isinstance(a, Known):
+        raise NotCovered("get_args of what is not known", ev.span)
+    return Tuple(tuple(map(Known, typing.get_args(a.value))))
 
 
 # ---- hasattr -------------------------------------------------------------------------------------
@@ -379,8 +394,10 @@ def has(ev: Evaluator, a: Abstract, name: str) -> bool:
     elif isinstance(a, Known) and isinstance(a.value, type) and is_plain_class(a.value):
         ev.outside.rely_on(a.value)
         return hasattr(a.value, name)
-    elif cls in (*KINDS, tuple) or (isinstance(a, Known) and not has_fields(a.value)):
-        return hasattr(cls, name)
+    elif isinstance(a, Known) and not has_fields(a.value):
+        return hasattr(a.value, name)
+    elif cls in (*KINDS, tuple):
+        return hasattr(cls(), name)
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
         return _object_has(ev, a, cls, name)
     elif isinstance(a, Closure) or cls is ModuleType:

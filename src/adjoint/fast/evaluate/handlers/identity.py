@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_enumeration
+from adjoint.fast.evaluate.result_types.inference import sizes_in
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -24,7 +25,8 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.ir.single import Const, Value
+from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.ir.single import Call, Const, Value
 from adjoint.primal.packages import is_of_a_library
 
 
@@ -119,12 +121,29 @@ def _are_one_tuple(ev: Evaluator, a: Tuple, b: Tuple) -> bool:
     return a is b or (is_same and all(map(partial(_identical, ev), a.items, b.items)))
 
 
+_MAKING_VIEWS = frozenset({np.moveaxis, np.transpose, np.swapaxes, operator.getitem})
+"""Functions whose results are objects of their own, though not memory of their own."""
+
+
+def _is_new(ev: Evaluator, a: Value) -> bool:
+    """Return whether an array became an object where the program made it."""
+    made = ev.defined.get(a)
+    is_view = isinstance(made, Call) and callee_of(made) in _MAKING_VIEWS
+    return isinstance(ev.types[a], Array) and (a in ev.fresh or is_view)
+
+
 def _are_one_array(ev: Evaluator, a: Value, b: Value) -> bool:
-    """Return whether two arrays from outside are one object, as they are at specialisation."""
+    """Return whether two arrays are one object; those from outside, as they are at
+    specialisation."""
     one, other = (next((x for x in ev.outside.leaves if x.value is y), None) for y in (a, b))
     if a is b and (isinstance(ev.types[a], Array) or _is_in_library(ev)):
         return True  # libraries ask whether a number is handed on as it is
+    if all(leaf is not None or _is_new(ev, x) for x, leaf in ((a, one), (b, other))):
+        if one is None or other is None:  # the program has made one of them
+            return False
     if one is None or other is None or not all(isinstance(ev.types[x], Array) for x in (a, b)):
+        sizes = sizes_in([ev.types[x] for x in (a, b)])
+        ev.demand_known("a test of identity", *sizes)  # a branch on these may have made one
         raise NotCovered("a test of identity", ev.span)
     if one.sample is other.sample:
         raise NotCovered("a test of identity of an object in two places", ev.span)

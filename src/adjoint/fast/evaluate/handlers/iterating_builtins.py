@@ -125,6 +125,7 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
 @handler(enumerate)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
     if not isinstance(start, Known) or type(start.value) is not int:
+        ev.demand_value(start, "enumerate from what is not known")
         raise NotCovered("enumerate from what is not known", ev.span)
     return _made(ev, Iterating(enumerate, (xs, start)))
 

@@ -125,6 +125,9 @@ def _(
     order: Abstract = Known(None),
     copy: Abstract = Known(None),
 ) -> Abstract:
+    is_c = isinstance(order, Known) and order.value == "C"
+    if is_c and isinstance(a, Value) and isinstance(ev.types[a], Array) and ev.array_type(a).shape:
+        order, a = Known(None), ev.call(Known(np.ascontiguousarray), [a, dtype], {})
     for option in (order, copy):
         if not isinstance(option, Known) or option.value is not None:
             raise NotCovered("an option of an array", ev.span)
@@ -298,11 +301,11 @@ def _(ev: Evaluator, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abst
 
 @handler(np.stack)
 def _(ev: Evaluator, arrays: Abstract, axis: Abstract = Known(0)) -> Abstract:
+    first = isinstance(axis, Known) and type(axis.value) is int and axis.value == 0
     if row_of(ev, arrays) is not None:
         arrays = new_array(ev, arrays, Known(None))
-        return arrays if axis == Known(0) else ev.infer(np.stack, [arrays, axis])
+        return arrays if first else ev.infer(np.stack, [arrays, axis])
     items = ev.sequence(arrays)
-    first = isinstance(axis, Known) and type(axis.value) is int and axis.value == 0
     if first and items and all(isinstance(x, Value) for x in items):
         if all(isinstance(ev.types[x], Array) for x in items):  # type: ignore[index]
             return new_array(ev, arrays, Known(None))

@@ -19,6 +19,12 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
+def is_of_library(x: Any) -> bool:
+    """Return whether a function or class is of NumPy or SciPy: numbers that belong to it have no
+    derivatives."""
+    return str(x.__module__).partition(".")[0] in ("numpy", "scipy")
+
+
 @dataclass(eq=False, repr=False)
 class Guards:
     """The sources of one program, in the order in which they are read, and the guards on them."""

@@ -16,6 +16,7 @@ from adjoint.fast.evaluate.objects.containers import key_of
 from adjoint.fast.evaluate.objects.exceptions import new_exception
 from adjoint.fast.evaluate.objects.fields import field_of, given_fields, set_field
 from adjoint.fast.evaluate.objects.function_attributes import set_attribute_of_function
+from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, set_flag
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     has_own,
@@ -29,6 +30,7 @@ from adjoint.fast.evaluate.values import (
     FIELDS,
     ITEMS,
     Abstract,
+    Bound,
     Closure,
     External,
     Instance,
@@ -169,6 +171,9 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     """Evaluate ``a.name = value``."""
     if isinstance(a, Closure):
         set_attribute_of_function(ev, a, name, value)
+        return
+    if isinstance(a, Bound) and getattr(a.function, "value", None) is is_contiguous:
+        set_flag(ev, a.owner, name, value)
         return
     held = ev.held(a)
     if isinstance(a, External) and is_plain_object(type(a.sample)):

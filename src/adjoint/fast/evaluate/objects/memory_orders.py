@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.values import Abstract
+from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -48,12 +48,26 @@ def flag(ev: Evaluator, a: Abstract, name: str) -> bool:
     if name == "writeable" and isinstance(a, Value):
         a = ev.owners(a)[-1]  # views that may be written to if their array may
         if a in ev.fresh:
-            return True
+            return a not in ev.locked
     if name == "contiguous" and _is_of_splines(ev):
         return True
     if name not in _ORDERS:
         raise NotCovered(f"the flag {name!r} of an array", ev.span)
     return order_of(ev, a, _ORDERS[name])
+
+
+def set_flag(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
+    """Evaluate ``a.flags.name = value``: lock an array that the program has made, and what it is a
+    view of. A write before must not come again, in the next iteration of a loop."""
+    owner = ev.owners(a)[-1] if isinstance(a, Value) else None
+    if name == "writeable" and isinstance(value, Known) and owner in ev.fresh:
+        made = ev.defined.get(owner)
+        if not value.value and (owner not in ev.written or any(op is made for op in ev.block)):
+            ev.locked.add(owner)
+            return
+        if value.value and owner not in ev.locked:
+            return
+    raise NotCovered(f"a change of the flag {name!r} of an array", ev.span)
 
 
 def _is_of_splines(ev: Evaluator) -> bool:

@@ -54,6 +54,8 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
 
 def _demand_may_write(ev: Evaluator, a: Value) -> None:
     """Require that the program may write to an array: to its own, or one from outside."""
+    if a in ev.locked:
+        raise NotCovered("a write to an array that is read-only", ev.span)
     if a in ev.fresh:
         return
     leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)

@@ -88,7 +88,8 @@ def with_own_arrays(ev: Evaluator, block: Block) -> Block:
     joins = {x: span for x, span in written.items() if x not in copies}
     for x, span in joins.items():
         roots = sharing.made_of(x)
-        if x not in sharing.joins or any(y not in ev.fresh and y not in ev.aliases for y in roots):
+        is_own = x in sharing.joins and ev.locked.isdisjoint(roots)
+        if not is_own or any(y not in ev.fresh and y not in ev.aliases for y in roots):
             raise SharedWrite(ev.unsure[x], _REASON, span)
     _Reads(ev, sharing, joins).before(block, set())
     ev.fresh |= joins.keys()

@@ -171,7 +171,24 @@ def _(call: Call) -> Any:
         of_sos = np.reshape(np.stack(sos_bar[::-1]), call.sos.shape)
         return of_sos, _back(x_bar, axis), np.stack(zi_bar[::-1]) if stateful else None
 
-    return back
+    def pushed(sos_dot: Any, x_dot: Any, zi_dot: Any) -> Any:
+        dot = _last(x_dot, axis)
+        ends: list[Any] = []
+        for s in range(len(sos)):
+            b_dot = a_dot = start = None
+            if sos_dot is not None:
+                section = np.reshape(sos_dot, sos.shape)[s]
+                b_dot, a_dot = section[:3], np.concatenate([np.zeros(1), section[4:]])
+            if zi_dot is not None:
+                start = _last(zi_dot[s], axis)
+            around = lines[s], lines[s + 1]
+            dots = (b_dot, a_dot, dot, start)
+            dot, end = push(sos[s, :3], sos[s, 3:], *around, dots, stateful)
+            ends.append(_back(end, axis) if stateful else None)
+        y_dot = _back(dot, axis)
+        return (y_dot, np.stack(ends)) if stateful else y_dot
+
+    return back, pushed
 
 
 # ---- states --------------------------------------------------------------------------------------
