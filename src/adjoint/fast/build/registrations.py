@@ -136,7 +136,10 @@ def _add_quadratures() -> None:
 
 def _add_distributions() -> None:
     # deferred: SciPy's distributions take a while to import
-    from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        distributions,
+        sample_statistics,
+    )
 
 
 def _add_interpolation() -> None:

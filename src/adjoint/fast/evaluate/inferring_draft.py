@@ -69,7 +69,9 @@ class InferringDraft(Draft):
         key: tuple[Any, ...] | None = None
         if not is_elementwise(f):
             if f is np.arange:
-                self._demand_known_floats(args)
+                for x in args:
+                    if isinstance(x, Value) and is_float(self.types[x]):
+                        self.demand_value(x, "a range of values that are not known")
                 if len(args) + len(keywords) > 1:
                     self._demand_constant_steps(args)
             try:
@@ -346,15 +348,15 @@ class InferringDraft(Draft):
         pending: list[Any] = [a]
         while pending:
             x = pending.pop()
-            if isinstance(x, Value) and self.outside.is_leaf(x):
+            if isinstance(x, Value) and self.outside.is_leaf(x) and has_integer(self.types[x]):
                 raise NeedsKnown(x, reason, self.span)
             if isinstance(x, Value) and x in self.dims:
                 self.demand_known(reason, self.dims[x])
-            pending += self._integers_behind(x)
+            pending += self._calculated_from(x)
         raise NotCovered(reason, self.span)
 
-    def _integers_behind(self, x: Operand) -> Sequence[Operand]:
-        """Return the operands that an integer, or an array of integers, is calculated from."""
+    def _calculated_from(self, x: Operand) -> Sequence[Operand]:
+        """Return the operands that a number, or an array of integers, is calculated from."""
         if not isinstance(x, Value):
             return ()
         if x in self.integers:
@@ -362,7 +364,8 @@ class InferringDraft(Draft):
         if x in self.packs:
             return self.packs[x]
         op = self.defined.get(x)
-        return op.operands if isinstance(op, Call) and has_integer(self.types[x]) else ()
+        is_known = has_integer(self.types[x]) or is_float(self.types[x])
+        return op.operands if isinstance(op, Call) and is_known else ()
 
     def demand_known(self, reason: str, *dims: Any) -> None:
         """Require known values for the integers from outside, and known lengths for the argument
@@ -385,20 +388,6 @@ class InferringDraft(Draft):
             if self.outside.is_leaf(x):
                 found.append(x)
         return found
-
-    def _demand_known_floats(self, args: Sequence[Abstract]) -> None:
-        """Require the lengths and integers that floats of a range follow from."""
-        pending = [x for x in args if isinstance(x, Value) and is_float(self.types[x])]
-        reached = list[Value]()
-        while pending:
-            x = pending.pop()
-            made = self.defined.get(x)
-            if x not in self.dims and isinstance(made, Call):
-                pending += [y for y in made.operands if isinstance(y, Value)]
-            else:
-                reached.append(x)
-        for x in reached:
-            self.demand_value(x, "a range of values that are not known")
 
     def _demand_constant_steps(self, args: Sequence[Abstract]) -> None:
         """Refuse a range whose start or step is an integer that carries a derivative."""

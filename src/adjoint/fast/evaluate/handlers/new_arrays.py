@@ -43,10 +43,12 @@ def _(
     *,
     copy: Abstract = Known(True),
     order: Abstract = Known("K"),
+    subok: Abstract = Known(False),  # all arrays are of the class itself
     ndmin: Abstract = Known(0),
 ) -> Abstract:
     is_copied = isinstance(copy, Known) and copy.value is True
-    if not isinstance(order, Known) or order.value not in (("K", "A", "C") if is_copied else "K"):
+    orders = (None, "K", "A", "C") if is_copied else (None, "K")
+    if not isinstance(order, Known) or order.value not in orders:
         raise NotCovered("an array of another order in memory", ev.span)
     if not isinstance(ndmin, Known) or type(ndmin.value) is not int:
         raise NotCovered("an array of a rank that is not known", ev.span)

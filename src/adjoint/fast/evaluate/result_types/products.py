@@ -44,6 +44,15 @@ def _(a: Any, b: Any) -> Shape:
     return left[:-1] + right[:-1]
 
 
+if hasattr(np, "vecdot"):
+
+    @shape_of(np.vecdot, arrays=2)
+    def _(a: Any, b: Any) -> Shape:
+        left, right = dims(a), dims(b)
+        _contracted(left[-1], right[-1])
+        return broadcast(left[:-1], right[:-1])
+
+
 @shape_of(np.vdot, arrays=2)
 def _(a: Any, b: Any) -> Shape:
     _contracted(product(dims(a)), product(dims(b)))

@@ -38,7 +38,7 @@ def _(a: Any, order: Any = None, subok: Any = False) -> Shape:
     return dims(a)
 
 
-@shape_of(np.ndarray.round)
+@shape_of(np.round, np.around, np.ndarray.round)
 def _(a: Any, decimals: Any = 0, out: None = None) -> Shape:
     return dims(a)
 
