@@ -24,7 +24,7 @@ y = x * np.arange(1, stop=7) + np.arange(0.0, 3.0, step=0.5)
 y = x * np.arange(0, stop=3.0, step=0.5, dtype=None)
 y = x[:3] * np.arange(6, step=2)
 y = x * np.linspace(0, x[0], 6, dtype=float)
-y = np.round(x, 1) * x + np.around(x) * np.round(np.array([1, 2, 3, 4, 5, 6]))
+y = np.round(x, 1) * x + np.around(x, 1) * np.round(np.array([1, 2, 3, 4, 5, 6]))
 y = np.array(x * 2, order=None, subok=True) * np.asarray(x * x, order="C")
 y = np.stack([x[i % 6] * x for i in range(20)], 0)[1]
 y = np.stack([x[i % 6] * x for i in range(20)], 1)[1]

@@ -47,7 +47,7 @@ def _(a: Any, b: Any) -> Shape:
 if hasattr(np, "vecdot"):
 
     @shape_of(np.vecdot, arrays=2)
-    def _(a: Any, b: Any) -> Shape:
+    def vecdot(a: Any, b: Any) -> Shape:
         left, right = dims(a), dims(b)
         _contracted(left[-1], right[-1])
         return broadcast(left[:-1], right[:-1])
