@@ -24,6 +24,14 @@ y = x * np.arange(1, stop=7) + np.arange(0.0, 3.0, step=0.5)
 y = x * np.arange(0, stop=3.0, step=0.5, dtype=None)
 y = x[:3] * np.arange(6, step=2)
 y = x * np.linspace(0, x[0], 6, dtype=float)
+y = x * np.isclose(x, x[::-1], atol=0.5) + x if np.allclose(x, x * (1 + 1e-9)) else x * x
+y = x * 3 if np.array_equal(x, x[::-1]) or np.array_equal(x, a) else x * x
+y = x * np.isclose(x, [0.3, np.nan, np.inf, 0.7, 0, 1], equal_nan=True)
+y = np.fix(x * 2 + 0.1) * x
+y = np.dstack([x, x * x])[0] * np.dstack((a, a * a))[0, 1]
+y = x * np.mgrid[0:1:6j] + np.mgrid[0 : x.shape[0]] * np.mgrid[0:6:2, 0:1:2j][1].ravel()
+y = x * np.kaiser(6, 3.0) * np.setdiff1d(np.arange(8), [1, 3])
+y = x.view() * x[np.ravel_multi_index(([0, 1, 1, 0, 1, 0], [1, 2, 0, 0, 1, 2]), (2, 3))]
 y = np.round(x, 1) * x + np.around(x, 1) * np.round(np.array([1, 2, 3, 4, 5, 6]))
 y = np.array(x * 2, order=None, subok=True) * np.asarray(x * x, order="C")
 y = np.stack([x[i % 6] * x for i in range(20)], 0)[1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 
 from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
+    comparisons,
     covariances,
     function_tools,
     index_tricks,

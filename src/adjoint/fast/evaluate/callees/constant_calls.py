@@ -111,8 +111,9 @@ def _real(ev: Evaluator, a: Abstract) -> Any:
 
 # ---- small arrays --------------------------------------------------------------------------------
 
-designs: set[Any] = set()
-"""Functions that design windows and filters: pure, and much slower than what they are used for."""
+designs: set[Any] = {np.kaiser, np.setdiff1d, np.ravel_multi_index}
+"""Functions that design windows, filters or sets of indices: pure, and much slower than what they
+are used for."""
 _UNSET: frozenset[Any] = frozenset({np.empty, np.empty_like})
 MOST_ELEMENTS = 1024
 """Number of elements of an array whose contents are noted."""

@@ -79,6 +79,11 @@ def _fill(a, value):
     a[...] = value
 
 
+@definition(np.ndarray.view)
+def _view(a):
+    return a[...]
+
+
 @definition(np.copyto)
 def _copyto(dst, src, *, where=None):
     if where is None:

@@ -229,7 +229,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         is_counted = held is not None and "__len__" not in changed_by(held.cls)
         if isinstance(found, Value) and (found in ev.dims or is_counted):
             return found
-    none = cls in (float, int, complex, bool, type(None))
+    none = cls in (float, int, complex, bool, type(None), slice)
     none = none or isinstance(ev.held(a), IteratorOf)
     raise Raises(TypeError if none else None, "a length", ev.span)
 
