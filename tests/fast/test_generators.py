@@ -494,3 +494,48 @@ def test_a_loop_of_a_generator_that_can_only_raise_after_its_first_item():
         return y * x
 
     agrees(first, 2.0)
+
+
+# ---- generators that hand on those of others -----------------------------------------------------
+
+
+def test_variables_around_those_that_are_handed_on():
+    def inner(x):
+        yield x
+        yield 2.0 * x
+
+    def outer(x):
+        item, sent = 10.0 * x, x
+        for _ in range(2):
+            yield from inner(x)
+            item = item + sent
+        yield item
+
+    agrees(lambda x: sum(outer(x)), 1.5)
+
+
+def test_values_that_are_sent_through_to_others():
+    def inner(x):
+        n = x
+        while True:
+            given = yield 0.5 * n
+            if given is None:
+                return n
+            n = given
+
+    def outer(x):
+        last = yield from inner(x)
+        yield last * x
+
+    def f(x):
+        steps = outer(x)
+        a = next(steps)
+        a = steps.send(0.6 * a)
+        a = a * steps.send(0.7 * a)
+        return a * next(steps)
+
+    x, h = 1.5, 1e-6
+    for _ in range(2):
+        y, (dx,) = ad.withgradient(f, x)
+        assert y == f(x)
+        assert dx == pytest.approx((f(x + h) - f(x - h)) / (2 * h))

@@ -34,6 +34,7 @@ from adjoint.fast.single_assignment.primitives import (
     caught_exception,
     completed,
     latest,
+    not_delegated,
     returned_by,
     wrote,
 )
@@ -231,10 +232,11 @@ def _delegated(op: Try) -> Region | None:
     if not isinstance(waiting, Yield) or waiting.source is None:
         return None
     _, found = (one for one in walk(op.handler) if isinstance(one, Call))  # stop.value
-    item, span = Var("item"), op.span
-    given = Yield(None, item, None, span)
+    item, sent, span = Var("item "), Var("sent "), op.span  # no names of users
+    given = Yield(sent, item, None, span)
+    checked = Call(None, Const(not_delegated), (sent,), (), span)
     ended = Call(found.target, Const(returned_by), (waiting.source,), (), span)
-    return (For(item, waiting.source, (given,), (), span), ended)
+    return (For(item, waiting.source, (given, checked), (), span), ended)
 
 
 def _reads(region: Region) -> Counter[str]:

@@ -25,6 +25,11 @@ def yielded(value: Any) -> Any:
     raise NotImplementedError
 
 
+def not_delegated(sent: Any) -> None:
+    """Require that nothing was sent through a ``yield from``."""
+    raise NotImplementedError
+
+
 def returned_by(iterator: Any) -> Any:
     """Return what a generator, which has ended, has returned: the value of a ``yield from``."""
     raise NotImplementedError

@@ -192,6 +192,13 @@ def _(ev: Evaluator, value: Abstract) -> Abstract:
     return take(ev, consumer, value)
 
 
+@handler(single_primitives.not_delegated)
+def _(ev: Evaluator, sent: Abstract) -> Abstract:
+    if not isinstance(sent, Known) or sent.value is not None:
+        raise NotCovered("a value sent through yield from", ev.span)
+    return Known(None)
+
+
 @handler(single_primitives.returned_by)
 def _(ev: Evaluator, iterator: Abstract) -> Abstract:
     held = ev.held(iterator)
