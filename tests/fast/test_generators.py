@@ -520,14 +520,18 @@ def test_values_that_are_sent_through_to_others():
         while True:
             given = yield 0.5 * n
             if given is None:
-                return n
+                break
             n = given
 
     def outer(x):
-        last = yield from inner(x)
-        yield last * x
+        yield from inner(x)
+        yield x * x
 
-    def f(x):
+    def once(x):
+        steps = outer(x)
+        return steps.send(0.6 * next(steps))
+
+    def twice_and_to_the_end(x):
         steps = outer(x)
         a = next(steps)
         a = steps.send(0.6 * a)
@@ -535,7 +539,7 @@ def test_values_that_are_sent_through_to_others():
         return a * next(steps)
 
     x, h = 1.5, 1e-6
-    for _ in range(2):
+    for f in (once, twice_and_to_the_end):
         y, (dx,) = ad.withgradient(f, x)
         assert y == f(x)
         assert dx == pytest.approx((f(x + h) - f(x - h)) / (2 * h))
