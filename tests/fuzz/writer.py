@@ -17,6 +17,11 @@ from tests.fuzz.templates import TOPICS, Fresh, Hole, Line, Production
 
 DEEPEST = 4
 SIZE = 20
+WORDS = (
+    "item result held pair going ended returned x_bar y_bar bars attempt iterator stop right "
+    "length record slots entry point back forward y_dot cell source leaf frame op"
+).split()
+"""Names in generated code that no production has."""
 PARAMETERS = ("xs", "x", "m", "items", "named", "table", "thing", "y")
 RARER = ("rows", "book", "couple", "rec")
 KINDS = {
@@ -76,6 +81,7 @@ class Writer:
         self.lines: list[SourceLine] = []
         self.tags: set[Production] = set()
         self.fresh = itertools.count(1)
+        self.words = [*WORDS]
         self.left = 0
         self.topics: list[str] = []
         self._place: tuple[Scope, int] = Scope(), 0
@@ -222,10 +228,16 @@ class Writer:
         for part in line.parts:
             if isinstance(part, Fresh):
                 if part.stem not in names:
-                    names[part.stem] = f"{part.stem}{next(self.fresh)}"
+                    names[part.stem] = self.fresh_name(part.stem)
                 if part.kind:
                     found.append((part, names[part.stem]))
         return found
+
+    def fresh_name(self, stem: str) -> str:
+        """A name that nothing has yet: in one of four cases a word that generated code uses, too."""
+        if self.words and self.number(4) == 3:
+            return self.words.pop(self.number(len(self.words)))
+        return f"{stem}{next(self.fresh)}"
 
     def text(
         self,
