@@ -4,6 +4,7 @@ stored, are those of the generic tier."""
 from __future__ import annotations
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -267,3 +268,63 @@ def test_a_list_that_is_given_twice_and_put_back():
     with pytest.raises(ad.AdjointError, match="given twice"):
         ad.gradient(f, both, both, 3.0)
     assert both == [1.0, 2.0]
+
+
+# ---- attributes that go through ``__dict__`` -----------------------------------------------------
+
+
+class Mesh:
+    scale = 1.0
+
+    def __init__(self):
+        self.nodes, self.scale = np.array([0.0, 1.0, 3.0]), 3.0
+
+    @functools.cached_property
+    def lengths(self):
+        return np.diff(self.nodes)
+
+    def move(self, x):
+        self.nodes = x * np.array([0.0, 1.0, 3.0])
+        self.__dict__.pop("lengths", None)
+
+
+def popped(mesh, x):
+    mesh.nodes = x
+    mesh.__dict__.pop("scale")
+    return mesh.scale * x
+
+
+def deleted(mesh, x):
+    mesh.nodes = x
+    del vars(mesh)["scale"]
+    return mesh.scale * x
+
+
+def cleared(mesh, x):
+    mesh.nodes = x
+    mesh.__dict__.clear()
+    return mesh.scale * x
+
+
+def computed_anew(mesh, x):
+    mesh.move(x)
+    return (mesh.lengths**2).sum() * mesh.scale
+
+
+@pytest.mark.parametrize("is_captured", [False, True])
+@pytest.mark.parametrize("f", [popped, deleted, cleared, computed_anew])
+def test_attributes_that_go(f, is_captured):
+    mesh, plain = Mesh(), Mesh()
+    for x in (2.0, 3.0, 3.0):
+        expected = f(plain, x)
+        h = 1e-6
+        slope = (f(copy.deepcopy(plain), x + h) - f(copy.deepcopy(plain), x - h)) / (2 * h)
+        if is_captured:
+            y, (dx,) = ad.withgradient(lambda x: f(mesh, x), x)
+        else:
+            y, (_, dx) = ad.withgradient(f, mesh, x)
+        assert y == expected
+        assert dx == pytest.approx(slope)
+        assert not difference(vars(mesh), vars(plain))
+        if f is not computed_anew:
+            mesh, plain = Mesh(), Mesh()

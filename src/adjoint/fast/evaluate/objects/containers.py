@@ -44,6 +44,7 @@ from adjoint.fast.evaluate.values import (
     SetOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
 
@@ -269,6 +270,8 @@ def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None
     if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
         kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n in HIDDEN}
         kept |= {name: closed(ev, x) for name, x in made.items()}
+        if not kept.keys() >= {*fields.names} and object_behind(ev.outside, a.owner):  # type: ignore[arg-type]
+            raise NotCovered("a deletion of an attribute of an object from outside", ev.span)
         ev.demand_own_list(a.owner.address)  # type: ignore[union-attr]
         now = Instance(fields.cls, tuple(kept), tuple(kept.values()))
         ev.heap[a.owner.address] = now  # type: ignore[union-attr]
