@@ -13,7 +13,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.iterables import demand_steps
 from adjoint.fast.evaluate.joins import is_number
@@ -55,13 +55,9 @@ def _of_many(xs: Any, key: Any, descends: Any) -> Any:
     return [items[order[i]] for i in range(len(items))]
 
 
-def _order_of(keys: Any, descends: Any) -> Any:
+@in_programs
+def _order_of(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
     """Stand for the places of the items of a list in their order."""
-    raise NotImplementedError
-
-
-@handler(_order_of)
-def _(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
     row = row_of(ev, keys)
     if row is None or not isinstance(descends, Known) or has_complex(number_of(ev, row)):
         raise NotCovered("an order of such keys", ev.span)
