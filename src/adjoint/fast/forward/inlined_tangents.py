@@ -8,7 +8,7 @@ from adjoint.fast.evaluate.types import Array, has_complex
 from adjoint.fast.evaluate.values import Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.ir.single import Call, Operand, Value
 from adjoint.rulekit.registry import lookup
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op`, which has been written; ``None`` without a formula
     for such operands."""
-    assert op.result is not None
     rules, ev = lookup(callee_of(op)), sweep.ev
     if rules is None or rules.tangent is None:
         return None
@@ -31,7 +30,7 @@ def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     named = {k: abstract_of(x) for k, x in op.keywords}
     heap, place = dict(ev.heap), len(ev.block)
     try:
-        args = [dots, op.result, *map(abstract_of, op.operands)]
+        args = [dots, result_of(op), *map(abstract_of, op.operands)]
         return ev.operand(ev.call(ev.outside.own(rules.tangent), args, named))
     except NotCovered:
         ev.heap = heap

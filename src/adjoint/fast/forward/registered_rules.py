@@ -16,7 +16,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, whole
 from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
-    assert op.result is not None
-    f, y = callee_of(op), op.result
+    f, y = callee_of(op), result_of(op)
     dots = [_tangent(sweep, x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
@@ -117,8 +116,7 @@ def _inlined_tangent(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of `array_frule`, which computes the tangent from the result."""
-    plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, op.result
-    assert y is not None
+    plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, result_of(op)
     if plan is None or any(sweep.activity.parts_of(x) is not None for x in op.operands):
         return None
     ev.write(op)
@@ -149,8 +147,7 @@ def _inlined_several(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of a function that returns a tuple."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     values, found = map(ev.sequence, _pair(sweep, op, rule, dots))
     if values is None or found is None or not all(isinstance(one, Value) for one in values):
         return None
@@ -168,8 +165,7 @@ def _inlined_pair(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule that computes the result and the tangent."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     value, dot = _pair(sweep, op, rule, dots)
     if not isinstance(value, Value) or (isinstance(dot, Known) and dot.value is None):
         return None
@@ -186,8 +182,7 @@ def _abstract(dot: Operand | None) -> Abstract:
 
 def _called(sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]) -> Operand:
     """Write a call of a rule."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     given = tuple(Const(None) if dot is None else dot for dot in dots)
     packed = ev.operation(primitives.build_tuple, given, ANYTHING, name="dots")
     pair = ev.operation(rule.function, (packed, *op.operands), ANYTHING, op.keywords, name="pair")

@@ -21,7 +21,7 @@ from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import known_slopes
 from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, is_modulus
 from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
@@ -39,8 +39,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     NotCovered
         No formula and no rule applies to such operands.
     """
-    f, y = callee_of(op), op.result
-    assert y is not None
+    f, y = callee_of(op), result_of(op)
     if isinstance(f, Composite):
         return f.tangent(sweep, op)
     if isinstance(f, Opaque):
@@ -70,8 +69,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
 
 def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | None:
     """Write Σ slope · x_dot; ``None`` if a slope cannot be inlined."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     if op.keywords:
         return None
     place, heap = len(ev.block), dict(ev.heap)

@@ -15,6 +15,7 @@ from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, 
 from adjoint.fast.reverse.elementwise import demand_floats, demand_inexact
 from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shapes.shaping import inverse
@@ -27,8 +28,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     t = ev.array_type(x)
     axis = axes_of(op, len(t.shape))
     if isinstance(operand_type(ev, y_bar), Array):
-        assert op.result is not None
-        y_bar = whole(ev, y_bar, op.result)
+        y_bar = whole(ev, y_bar, result_of(op))
     if len(axis) == len(t.shape) and not isinstance(operand_type(ev, y_bar), Array):
         scope.add(x, y_bar)
         return
@@ -213,24 +213,21 @@ def _turned(ev: Evaluator, x: Value, t: Array) -> Operand:
 
 @formula(runtime.broadcast_like)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    x, y = op.operands[0], op.result
-    assert y is not None
+    x, y = op.operands[0], result_of(op)
     if isinstance(x, Value):
         scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
 
 
 @formula(np.full, np.full_like)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    x, y = op.operands[1], op.result
-    assert y is not None
+    x, y = op.operands[1], result_of(op)
     if isinstance(x, Value):
         scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
 
 
 @formula(np.where)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (condition, a, b), y = scope.ev, op.operands, op.result
-    assert y is not None
+    ev, (condition, a, b), y = scope.ev, op.operands, result_of(op)
     y_bar = whole(ev, y_bar, y)
     for x, picked in ((a, (condition, y_bar, Const(0.0))), (b, (condition, Const(0.0), y_bar))):
         if isinstance(x, Value) and x in scope.sweep.active:
