@@ -18,7 +18,6 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import RulePair
 from adjoint.fast.forward.formulas import formula, formulas
 from adjoint.fast.forward.number_tangents import total_of
-from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import pullbacks
@@ -164,12 +163,12 @@ def _dots(sweep: TangentValues, op: Call) -> dict[int, Operand] | None:
     """Return the tangents by place, in the shapes of their primals; ``None`` if one is a list."""
     found: dict[int, Operand] = {}
     for i, x in enumerate(op.operands):
-        dot = sweep.of(x)
+        dot = sweep.shaped(x)
         if dot is None:
             continue
         if not isinstance(x, Value) or sweep.activity.parts_of(x) is not None:
             return None
-        found[i] = whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
+        found[i] = dot
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import abstract_of, whole
+from adjoint.fast.reverse.cotangent_types import abstract_of
 from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of, result_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
     f, y = callee_of(op), result_of(op)
-    dots = [_tangent(sweep, x) for x in op.operands]
+    dots = [sweep.shaped(x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
         named = _with_named_options(op)
@@ -41,11 +42,12 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
         name = getattr(f, "__name__", f)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
     if y in sweep.ev.several:
-        return _attempt(sweep, _inlined_several, op, rule, dots) or _called(sweep, op, rule, dots)
+        given = sweep, op, rule, dots
+        return sweep.ev.provisionally(lambda: _inlined_several(*given)) or _called(*given)
     if not isinstance(sweep.ev.types[y], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
-        found = _attempt(sweep, inlined, op, rule, dots)
+        found = sweep.ev.provisionally(partial(inlined, sweep, op, rule, dots))
         if found is not None:
             return found
     return _called(sweep, op, rule, dots)
@@ -61,16 +63,6 @@ def _with_named_options(op: Call) -> Call | None:
     pairs = zip(names, options, strict=False)
     named = tuple((name, x) for name, x in pairs if x != Const(None))
     return replace(op, operands=(first,), keywords=(*named, *op.keywords))
-
-
-def _tangent(sweep: TangentValues, x: Operand) -> Operand | None:
-    """Return the tangent of an operand, in the shape of its primal."""
-    dot = sweep.of(x)
-    if dot is None or not isinstance(x, Value):
-        return None
-    if sweep.activity.parts_of(x) is not None:
-        return dot
-    return whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
 
 
 def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
@@ -94,22 +86,6 @@ def _ones_like(x: Any) -> Any:
     if isinstance(x, list | tuple):
         return [*map(_ones_like, x)]
     return np.ones(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
-
-
-def _attempt(
-    sweep: TangentValues, inlined: Any, op: Call, rule: Rule, dots: Sequence[Operand | None]
-) -> Operand | None:
-    """Return what `inlined` returns; ``None``, without a trace, if the source is not covered."""
-    ev = sweep.ev
-    place, heap = len(ev.block), dict(ev.heap)
-    try:
-        found = inlined(sweep, op, rule, dots)
-    except NotCovered:
-        found = None
-    if found is None:
-        del ev.block[place:]
-        ev.heap = heap
-    return found  # type: ignore[no-any-return]
 
 
 def _inlined_tangent(

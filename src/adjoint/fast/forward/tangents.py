@@ -69,36 +69,36 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
 
 def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | None:
     """Write Σ slope · x_dot; ``None`` if a slope cannot be inlined."""
-    ev, y = sweep.ev, result_of(op)
     if op.keywords:
         return None
-    place, heap = len(ev.block), dict(ev.heap)
+    terms = sweep.ev.provisionally(lambda: _terms(sweep, op, slopes))
+    if terms is None:
+        return None
+    y = result_of(op)
+    return total_of(sweep.ev, terms, f"{y.name}_dot") if terms else sweep.zeros(y)
+
+
+def _terms(sweep: TangentValues, op: Call, slopes: Partials) -> list[Operand]:
+    ev, y = sweep.ev, result_of(op)
     terms: list[Operand] = []
     is_product = callee_of(op) in PRODUCTS and op.operands[0] is not op.operands[1]
-    try:
-        for x, p in zip(op.operands, slopes.partials, strict=True):
-            dot = sweep.of(x)
-            if dot is None or p is None:
-                continue
-            if isinstance(p, NoDerivative):
-                raise NotCovered(f"the slope in {p.what}")
-            if is_product:
-                a, b = op.operands
-                slope: Operand = b if x is a else a
-            elif is_modulus(ev, op):
-                slope = direction_of(ev, x, y)  # type: ignore[arg-type]
-            elif callable(p):
-                precise = [as_precise(ev, x, y) for x in op.operands]
-                slope = evaluated_slope(ev, p, (y, *precise))
-            else:
-                slope = Const(p)
-            if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):
-                slope = conjugated(ev, slope)  # `settle` takes the real part of the sum
-            terms.append(product(ev, dot, slope, f"{y.name}_dot"))
-    except NotCovered:
-        del ev.block[place:]
-        ev.heap = heap
-        return None
-    if not terms:
-        return sweep.zeros(y)
-    return total_of(ev, terms, f"{y.name}_dot")
+    for x, p in zip(op.operands, slopes.partials, strict=True):
+        dot = sweep.of(x)
+        if dot is None or p is None:
+            continue
+        if isinstance(p, NoDerivative):
+            raise NotCovered(f"the slope in {p.what}")
+        if is_product:
+            a, b = op.operands
+            slope: Operand = b if x is a else a
+        elif is_modulus(ev, op):
+            slope = direction_of(ev, x, y)  # type: ignore[arg-type]
+        elif callable(p):
+            precise = [as_precise(ev, x, y) for x in op.operands]
+            slope = evaluated_slope(ev, p, (y, *precise))
+        else:
+            slope = Const(p)
+        if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):
+            slope = conjugated(ev, slope)  # `settle` takes the real part of the sum
+        terms.append(product(ev, dot, slope, f"{y.name}_dot"))
+    return terms
