@@ -266,9 +266,8 @@ class _Making:
         if items is not None:
             make = support.a_list if cls is list else support.a_tuple(cls)
             return self._step(make, *items)
-        if cls is dict:
-            keys = ev.keys(a) or ()
-            return self._dict(keys, [item(ev, a, Known(key)) for key in keys])
+        if (entries := ev.entries(a)) is not None:
+            return self._dict([*entries], [*entries.values()])
         if not is_plain_outside(cls):
             raise self._refused(f"a {cls.__qualname__}")
         fields = attribute(ev, a, "__dict__")

@@ -170,10 +170,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
         return dict(zip(ev.keys(a) or (), _fields(ev, a), strict=True))
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         return opened_element(ev, a)
-    if isinstance(a, External) and type(a.sample) is dict:
-        read = ev.outside.read
-        items = a.sample.items()
-        return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
+    if (entries := ev.entries(a)) is not None:
+        return {k: opened_element(ev, x) for k, x in entries.items()}
     if isinstance(a, External) and isinstance(a.sample, set | frozenset):
         return type(a.sample)(a.sample)
     items_, kind = ev.sequence(a), ev.class_of(a)
