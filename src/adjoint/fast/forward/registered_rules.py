@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of
-from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
+from adjoint.fast.reverse.registered_rules import UNFIT, examples_of, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
@@ -66,11 +66,10 @@ def _with_named_options(op: Call) -> Call | None:
 
 
 def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
-    ev, rules = sweep.ev, lookup(callee_of(op))
+    rules = lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
-    args = tuple(example(ev, x) for x in op.operands)
-    kwargs = {name: example(ev, x) for name, x in op.keywords}
+    args, kwargs = examples_of(sweep.ev, op)
     given = tuple(None if dot is None else _ones_like(x) for x, dot in zip(args, dots, strict=True))
     for rule in rules.frules:
         if rule.accepts((given, *args), kwargs):

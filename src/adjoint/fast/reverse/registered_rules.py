@@ -304,8 +304,7 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     rules = lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
-    args = tuple(example(ev, x) for x in op.operands)
-    kwargs = {name: example(ev, x) for name, x in op.keywords}
+    args, kwargs = examples_of(ev, op)
     for rule in rules.rrules:
         if not rule.keyword_bars and rule.accepts(args, kwargs):
             if len(rules.rrules) == 1 or tried(rule.function, args, kwargs) is not NotImplemented:
@@ -328,6 +327,12 @@ def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return UNFIT
     except Exception:  # the rule does not accept the examples
         return None
+
+
+def examples_of(ev: Evaluator, op: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return examples of the operands of a call, and of those by name."""
+    named = {name: example(ev, x) for name, x in op.keywords}
+    return tuple(example(ev, x) for x in op.operands), named
 
 
 def example(ev: Evaluator, x: Operand) -> Any:
