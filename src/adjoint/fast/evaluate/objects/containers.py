@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.call_frames import Undecided
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.objects.choices import Undecided, decided
+from adjoint.fast.evaluate.objects.choices import decided
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
