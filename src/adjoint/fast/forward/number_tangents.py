@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
-from adjoint.fast.reverse.arithmetic import inferred, product
+from adjoint.fast.reverse.arithmetic import inferred, product, sum_of
 from adjoint.fast.reverse.elementwise import share_of_one, ties_of_numbers
 from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
@@ -23,15 +23,6 @@ from adjoint.ir.single import Call, Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.forward.tangent_values import TangentValues
-
-
-def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
-    """Write ``a + b``, as a difference where one is a negation."""
-    for x, other in ((b, a), (a, b)) if ev.negated else ():
-        opposite = ev.opposite(x)
-        if opposite is not None:
-            return inferred(ev, operator.sub, (other, opposite), name)
-    return inferred(ev, operator.add, (a, b), name)
 
 
 def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
