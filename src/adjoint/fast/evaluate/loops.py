@@ -55,7 +55,6 @@ MOST_APPENDED = 16
 
 def loop(ev: Evaluator, op: Loop) -> bool:
     """Evaluate a loop of the function; return whether its end may be reached."""
-    values = ev.frames[-1].values
     frame = ev.frames[-1]
     carried = [ev.read(x) for x in op.initial]
 
@@ -66,22 +65,18 @@ def loop(ev: Evaluator, op: Loop) -> bool:
 
     run: Body = body
     stops = op.stops
+    if frame.consumer is not None and frame.consumer.stops and _yields(op):
+        run, stops = stopping(ev, frame.consumer, body, op.stops), True
     if frame.suspends and _yields(op):
         xs = None if op.iterable is None else ev.call(Known(iter), [ev.read(op.iterable)], {})
         found = loop_with_yields(ev, op, xs, carried)  # type: ignore[arg-type]
-        if found is None:
-            return False
-        values.update(zip(op.results, found, strict=True))
-        return True
-    if frame.consumer is not None and frame.consumer.stops and _yields(op):
-        run, stops = stopping(ev, frame.consumer, body, op.stops), True
-    if op.iterable is not None:
+    elif op.iterable is not None:
         found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
         found = _either_while(ev, carried, op, lambda now: run(None, now), stops)
     if found is None:
         return False
-    values.update(zip(op.results, found[stops and not op.stops :], strict=True))
+    frame.values.update(zip(op.results, found[stops and not op.stops :], strict=True))
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +28,7 @@ if TYPE_CHECKING:
 
 def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     """Write the sum of one term or more."""
-    pending = iter(terms)
-    total = next(pending)
-    for term in pending:
-        total = sum_of(ev, total, term, name)
-    return total
+    return reduce(lambda total, term: sum_of(ev, total, term, name), terms)
 
 
 @formula(*IDENTITIES, *COPIES, runtime.as_float, np.float32, np.float16)
