@@ -234,7 +234,7 @@ class Writer:
         return found
 
     def fresh_name(self, stem: str) -> str:
-        """A name that nothing has yet: in one of four cases a word that generated code uses, too."""
+        """A name that nothing has yet; one of four is a word that generated code uses, too."""
         if self.words and self.number(4) == 3:
             return self.words.pop(self.number(len(self.words)))
         return f"{stem}{next(self.fresh)}"

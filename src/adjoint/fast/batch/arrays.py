@@ -12,7 +12,7 @@ from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir import primitives
@@ -43,9 +43,8 @@ def evaluated(
 
 def written(sweep: BatchValues, op: Call, f: Any, *operands: Operand) -> Value:
     """Write ``f(*operands)``, whose type is that of all rows of the result of `op`."""
-    assert op.result is not None
-    t = sweep.type_of_rows(sweep.ev.types[op.result])
-    return sweep.ev.operation(f, operands, t, name=op.result.name)
+    t = sweep.type_of_rows(sweep.ev.types[result_of(op)])
+    return sweep.ev.operation(f, operands, t, name=result_of(op).name)
 
 
 # ---- reductions ----------------------------------------------------------------------------------
@@ -158,8 +157,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
 
 @formula(np.expand_dims, np.squeeze)
 def _(sweep: BatchValues, op: Call) -> Value:
-    assert op.result is not None
-    t = sweep.ev.array_type(op.result)
+    t = sweep.ev.array_type(result_of(op))
     if not all(isinstance(n, int) for n in t.shape):
         raise NotCovered("axes of length 1 of rows of unknown length", op.span)
     shape = shape_of_rows(sweep, (Const(t.shape),))
@@ -168,9 +166,8 @@ def _(sweep: BatchValues, op: Call) -> Value:
 
 @formula(np.broadcast_to)
 def _(sweep: BatchValues, op: Call) -> Value:
-    assert op.result is not None
     x, *shape = op.operands
-    given = sweep.aligned(x, sweep.rank(op.result))
+    given = sweep.aligned(x, sweep.rank(result_of(op)))
     return written(sweep, op, np.broadcast_to, given, shape_of_rows(sweep, shape))
 
 
@@ -195,9 +192,8 @@ def _(sweep: BatchValues, op: Call) -> Value:
 @formula(np.array)
 def _(sweep: BatchValues, op: Call) -> Value:
     """An array, or a structure of numbers and arrays; the axis of the rows is moved."""
-    assert op.result is not None
     ev, x = sweep.ev, op.operands[0]
-    t = ev.array_type(op.result)
+    t = ev.array_type(result_of(op))
     if op.keywords:
         raise NotCovered("an option of a new array of rows", op.span)
     if isinstance(x, Value) and x in sweep.rows:
@@ -209,7 +205,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
         np.array,
         (_packed(sweep, x),),
         Array(t.dtype, (*t.shape[:depth], sweep.length, *t.shape[depth:])),
-        name=op.result.name,
+        name=result_of(op).name,
     )
     return written(sweep, op, np.moveaxis, found, Const(depth), Const(0))
 
@@ -235,7 +231,6 @@ def _items(sweep: BatchValues, x: Operand) -> tuple[Operand, ...] | None:
 
 @formula(np.concatenate, np.stack)
 def _(sweep: BatchValues, op: Call) -> Value:
-    assert op.result is not None
     ev, pack, f = sweep.ev, op.operands[0], callee_of(op)
     options = {name: known(sweep, value) for name, value in op.keywords}
     axis = options.pop("axis", known(sweep, op.operands[1]) if len(op.operands) > 1 else 0)
@@ -243,7 +238,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
         raise NotCovered("an option of a join of rows", op.span)
     if pack not in ev.packs:
         raise NotCovered("a join of the parts of rows", op.span)
-    rank = sweep.rank(op.result)
+    rank = sweep.rank(result_of(op))
     return written(sweep, op, f, _packed(sweep, pack), Const(axis % rank + 1))
 
 
@@ -322,8 +317,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
     if not isinstance(x, Value) or x not in sweep.rows:
         raise NotCovered("an index that differs between rows", op.span)
     found = written(sweep, op, operator.getitem, sweep.rows[x], index_of_rows(sweep, index))
-    assert op.result is not None
-    if sweep.has_writes and isinstance(sweep.ev.types[op.result], Number):
+    if sweep.has_writes and isinstance(sweep.ev.types[result_of(op)], Number):
         return written(sweep, op, runtime.own, found)  # a number of one row is no view
     return found
 

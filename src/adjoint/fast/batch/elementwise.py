@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.batch.arrays import written
 from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.fast.support.result_memory import IDENTITIES
-from adjoint.ir.single import Call, Const, Value
+from adjoint.ir.single import Call, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.batch.values import BatchValues
@@ -85,11 +86,8 @@ def _(sweep: BatchValues, op: Call) -> Value:
 
 @formula(runtime.share_of_greater, runtime.share_of_less)
 def _(sweep: BatchValues, op: Call) -> Value:
-    assert op.result is not None and isinstance(op.callee, Const)
-    rank = sweep.rank(op.result)
-    operands = [sweep.aligned(x, rank) for x in op.operands]
-    t = sweep.type_of_rows(sweep.ev.types[op.result])
-    return sweep.ev.operation(op.callee.value, operands, t, name=op.result.name)
+    rank = sweep.rank(result_of(op))
+    return written(sweep, op, callee_of(op), *[sweep.aligned(x, rank) for x in op.operands])
 
 
 @formula(
@@ -101,8 +99,4 @@ def _(sweep: BatchValues, op: Call) -> Value:
     np.ndarray.copy,
 )
 def _(sweep: BatchValues, op: Call) -> Value:
-    assert op.result is not None and isinstance(op.callee, Const)
-    t = sweep.type_of_rows(sweep.ev.types[op.result])
-    return sweep.ev.operation(
-        op.callee.value, (sweep.full(op.operands[0]),), t, name=op.result.name
-    )
+    return written(sweep, op, callee_of(op), sweep.full(op.operands[0]))

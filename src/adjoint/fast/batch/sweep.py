@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.types import Array, Dim
 from adjoint.fast.forward.activity import EFFECTS
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.single_assignment.walk import callee_of, walk
+from adjoint.fast.single_assignment.walk import callee_of, result_of, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -252,8 +252,7 @@ class BatchSweep(BatchValues):
 
     def _iterate(self, op: Call, f: object) -> None:
         """Write an iterable of what differs between rows."""
-        y, operands = op.result, op.operands
-        assert y is not None
+        y, operands = result_of(op), op.operands
         if f is reversed and operands[0] in self._tapes:
             self._readers[y] = self._tapes[operands[0]]
             self.ev.write(op)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
-from adjoint.fast.entry_code.unread_inputs import TWICE, holds_one, object_at, unread
+from adjoint.fast.entry_code.unread_inputs import TWICE, holds_one, inside_of, object_at, unread
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.plain_classes import is_plain_object
@@ -86,10 +86,7 @@ class Reading:
         self.bound: dict[str, Any] = {}
         self.lines: list[str] = []
         self.zeros: dict[int, list[Any]] = {}
-        self.inside: dict[int, list[Source]] = {}
-        for source in outside.sources:
-            if source.parent is not None:
-                self.inside.setdefault(id(source.parent), []).append(source)
+        self.inside = inside_of(outside)
         self._guards: dict[int, list[Guard]] = {}
         for guard in outside.guards:
             self._guards.setdefault(id(guard.source), []).append(guard)

@@ -50,6 +50,14 @@ class Unread:
     within: tuple[Source, ...]
 
 
+def inside_of(outside: Outside) -> dict[int, list[Source]]:
+    """Return the children of each source, by its identity."""
+    inside: dict[int, list[Source]] = {}
+    for source in outside.sources:
+        inside.setdefault(id(source.parent), []).append(source)
+    return inside
+
+
 def unread(
     outside: Outside, inside: Mapping[int, Sequence[Source]], argument: int | None
 ) -> tuple[list[Unread], list[Source]]:
@@ -58,7 +66,7 @@ def unread(
     Parameters
     ----------
     inside
-        The children of each source, by its identity.
+        What `inside_of` returns.
     argument
         The position of the argument; ``None`` for what the function captures or names.
     """
@@ -100,11 +108,8 @@ MOST_UNREAD = 8
 def read_small(outside: Outside, argument: int) -> None:
     """Read the unread places of an argument if they hold few numbers, in few objects and
     containers: then the entry writes their zeros."""
-    inside: dict[int, list[Source]] = {}
-    for source in outside.sources:
-        inside.setdefault(id(source.parent), []).append(source)
     found = []
-    for place in unread(outside, inside, argument)[0]:
+    for place in unread(outside, inside_of(outside), argument)[0]:
         owner = outside.samples[id(place.owner)]
         parts = [(key, object_at(owner, key)) for key in place.keys]
         found += [(place.owner, owner, key, x) for key, x in parts if type(x) not in _PLAIN]
@@ -140,10 +145,7 @@ def read_ties(outside: Outside, argument: int | None) -> None:
     count = -1
     while count != len(outside.sources):  # what is read holds further places
         count = len(outside.sources)
-        inside: dict[int, list[Source]] = {}
-        for source in outside.sources:
-            inside.setdefault(id(source.parent), []).append(source)
-        places, held = unread(outside, inside, argument)
+        places, held = unread(outside, inside_of(outside), argument)
         leaves = {id(leaf.source): leaf.sample for leaf in outside.leaves}
         objects = [(leaves | samples)[id(source)] for source in held]
         for place in places:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.fast.evaluate.call_frames import Choice, Undecided
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.joins import (
@@ -12,7 +13,7 @@ from adjoint.fast.evaluate.joins import (
     contents_template,
     generalise,
 )
-from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecided
+from adjoint.fast.evaluate.objects.choices import MOST, REASON
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.templates import instantiate, match
 from adjoint.fast.evaluate.sample_values import sample_truth

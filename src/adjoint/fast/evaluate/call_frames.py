@@ -57,6 +57,34 @@ class Frame:
         self.caller: Origin | None = None
 
 
+class Undecided(Exception):
+    """Raised at a condition whose outcome is not chosen yet: what `choice` belongs to is evaluated
+    once for each."""
+
+    def __init__(self, choice: Choice, condition: Value) -> None:
+        super().__init__("a condition that depends on numbers")
+        self.choice, self.condition = choice, condition
+
+
+@dataclass(slots=True, eq=False)
+class Choice:
+    """The outcomes of the conditions that an evaluation meets, and how many it has met."""
+
+    outcomes: tuple[bool, ...] = ()
+    met: int = 0
+
+    def is_open(self) -> bool:
+        """Return whether the outcome of the next condition is not chosen yet."""
+        return self.met == len(self.outcomes)
+
+    def outcome(self, condition: Value) -> bool:
+        """Return the outcome of the next condition, which is `condition`."""
+        if self.is_open():
+            raise Undecided(self, condition)
+        self.met += 1
+        return self.outcomes[self.met - 1]
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Attempt:
     """One evaluation of a ``try`` body.
@@ -69,8 +97,8 @@ class Attempt:
         Whether the body has been completed: what follows is not caught.
     splits
         Whether a branch in the body that raises splits the evaluation.
-    decisions, decided
-        By such a branch, in the order of evaluation: the condition; and how many have been met.
+    choice
+        The outcomes of the conditions of such branches.
     left
         By name of a variable that the body has written and that is read outside: its value now.
     """
@@ -78,8 +106,7 @@ class Attempt:
     frame: Frame
     is_over: bool = False
     splits: bool = True
-    decisions: tuple[bool, ...] = ()
-    decided: int = 0
+    choice: Choice = field(default_factory=Choice)
     left: dict[str, Abstract] = field(default_factory=dict)
 
 
@@ -125,15 +152,6 @@ class Suspension(Exception):
         super().__init__("a generator waits")
         self.value = value
         self.rests: list[Callable[[list[Abstract]], list[Abstract] | None]] = []
-
-
-class Splits(Exception):
-    """Raised where a branch of a ``try`` body raises if `condition` holds, or if it does not: the
-    body is evaluated once for each."""
-
-    def __init__(self, state: Attempt, condition: Value) -> None:
-        super().__init__("an exception that depends on numbers")
-        self.state, self.condition = state, condition
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}

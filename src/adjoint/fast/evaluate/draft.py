@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
+T = TypeVar("T")
 MOST_OPERATIONS = 60_000
 """Greatest size of a program; compiling a larger one would cost more than it saves."""
 _OF_INTEGERS = frozenset({operator.add, operator.sub, operator.mul, operator.floordiv})
@@ -276,6 +277,19 @@ class Draft(Heap):
                 yield
         finally:
             self.heap, self.row_lengths = heap, lengths
+
+    def provisionally(self, run: Callable[[], T]) -> T | None:
+        """Return what `run` returns; undo what it writes if that is ``None``, or if something is
+        not covered."""
+        heap, place = dict(self.heap), len(self.block)
+        try:
+            found = run()
+        except NotCovered:
+            found = None
+        if found is None:
+            self.heap = heap
+            del self.block[place:]
+        return found
 
     def is_large(self, x: Value) -> bool:
         """Return whether an array had at least `LARGE` elements at specialisation, so that saving

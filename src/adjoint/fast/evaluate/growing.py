@@ -56,10 +56,7 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
             except Grows as error:
                 restore()
                 held = ev.heap.get(error.address)
-                if (
-                    not isinstance(held, ListOf | DequeOf | DictOf | SetOf)
-                    or error.address in grown
-                ):
+                if not isinstance(held, _GROWING) or error.address in grown:
                     raise
                 if is_short is not None and not grown and is_short():
                     raise

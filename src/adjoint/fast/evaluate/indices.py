@@ -115,7 +115,7 @@ def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Di
         elif is_fancy(ev, key) or _is_whole(ev, key):
             at = at if places else len(shape)
             places.append(place)
-            selecting.append(_selected(ev, key, t.shape[axis : axis + _axes_used(ev, key)]))
+            selecting.append(_selected(ev, key))
             axis += _axes_used(ev, key)
         else:
             raise NotCovered("an index of another kind", ev.span)
@@ -134,8 +134,8 @@ def _axes_used(ev: Evaluator, key: Abstract) -> int:
     return len(t.shape) if isinstance(t, Array) and t.dtype.kind == "b" else 1
 
 
-def _selected(ev: Evaluator, key: Abstract, axes: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    """Return the shape that an array, or an integer, selects from some axes."""
+def _selected(ev: Evaluator, key: Abstract) -> tuple[Dim, ...]:
+    """Return the shape of what an array, or an integer, selects."""
     t = ev.types[key] if isinstance(key, Value) else None
     if not isinstance(t, Array):
         return ()

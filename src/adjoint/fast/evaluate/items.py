@@ -99,7 +99,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             and _NUMBERS.issuperset(map(type, a.sample))
         ):
             raise NeedsOwn(a, "an index of a list that is not known", ev.span)
-        index = _known_index(ev, a, index)
+        index = _known_index(ev, index)
         if isinstance(index, Value):
             return _at_place(ev, a, index)
     if is_modules(a):
@@ -148,9 +148,8 @@ _INTEGER = number(int)
 _NUMBERS = frozenset({int, float, complex})
 
 
-def _known_index(ev: Evaluator, a: Abstract, index: Value) -> Known | Value:
-    """Return the value of an index, if it is known; demand that it is, unless the parts of `a` are
-    numbers that can be chosen by a place."""
+def _known_index(ev: Evaluator, index: Value) -> Known | Value:
+    """Return the value of an index, if it is known; demand it of one that is read from outside."""
     if index in ev.outside.fixed:
         return Known(ev.outside.fixed[index])
     if ev.outside.is_leaf(index):

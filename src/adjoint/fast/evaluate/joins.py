@@ -17,7 +17,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.alternative_kinds import DIFFERENT, CopyOf, copy_of, kind_of
 from adjoint.fast.evaluate.objects.record_templates import Record, template_of_all
-from adjoint.fast.evaluate.objects.templates import alternatives, is_list, items_of, opened
+from adjoint.fast.evaluate.objects.templates import alternatives, is_list, items_of, unfolded
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, join, number, type_of
 from adjoint.fast.evaluate.values import (
@@ -104,7 +104,7 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
     if isinstance(a, Overtaken) or isinstance(b, Overtaken):
         return a if isinstance(a, Overtaken) else b
     ev.held_in(before, a), ev.held_in(after, b)  # may be overtaken
-    a, b = opened(a), opened(b)
+    a, b = unfolded(a), unfolded(b)
     if a is MISSING or b is MISSING:
         one, heap = (b, after) if a is MISSING else (a, before)
         known = _as_it_is(one, ev, before, after) if name == RETURNED else LOST
@@ -124,7 +124,7 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
             and (is_own or ev.keeps_lists)
             and shape_of(before[a.address]) == shape_of(after[b.address])
         ):
-            return _united(ev, a, b, before, after)
+            return _united(ev, a, b, before)
     if _is_passing(a, before, after) or _is_passing(b, before, after):
         left_copy, right_copy = copy_of(ev, a, before), copy_of(ev, b, after)
         if left_copy and right_copy and shape_of(left_copy) == shape_of(right_copy):
@@ -248,7 +248,7 @@ def _uncertain(a: Any, ev: Evaluator, heap: Heap, name: str = "") -> Any:
     """
     if a is LOST:
         return LOST
-    a = _shared_items(opened(a), ev, heap)
+    a = _shared_items(unfolded(a), ev, heap)
     none = _may_be_none(a, ev)
     if (none and name != RETURNED) or isinstance(a, Either):
         return LOST
@@ -341,7 +341,7 @@ def _is_passing(a: Any, *heaps: Heap) -> bool:
     return isinstance(a, CopyOf)
 
 
-def _united(ev: Evaluator, a: Ref, b: Ref, before: Heap, after: Heap) -> Ref:
+def _united(ev: Evaluator, a: Ref, b: Ref, before: Heap) -> Ref:
     """Return one object for `a`, which one way makes, and `b`, which the other makes."""
     pair = ev.united.setdefault(a.address, b.address), [*ev.united.values()].count(b.address)
     if pair != (b.address, 1) or not ev.copies.keys().isdisjoint((a.address, b.address)):

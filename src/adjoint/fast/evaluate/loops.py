@@ -26,11 +26,9 @@ from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, 
 from adjoint.fast.evaluate.joins import Grows
 from adjoint.fast.evaluate.objects.alternatives import for_each, with_copies
 from adjoint.fast.evaluate.rows import note_lengths
-from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.unrolling import Unrolled, while_unrolled
+from adjoint.fast.evaluate.unrolling import Unrolled, tested, while_unrolled
 from adjoint.fast.evaluate.values import (
-    MISSING,
     Abstract,
     Either,
     Generating,
@@ -57,7 +55,6 @@ MOST_APPENDED = 16
 
 def loop(ev: Evaluator, op: Loop) -> bool:
     """Evaluate a loop of the function; return whether its end may be reached."""
-    values = ev.frames[-1].values
     frame = ev.frames[-1]
     carried = [ev.read(x) for x in op.initial]
 
@@ -68,22 +65,18 @@ def loop(ev: Evaluator, op: Loop) -> bool:
 
     run: Body = body
     stops = op.stops
+    if frame.consumer is not None and frame.consumer.stops and _yields(op):
+        run, stops = stopping(ev, frame.consumer, body, op.stops), True
     if frame.suspends and _yields(op):
         xs = None if op.iterable is None else ev.call(Known(iter), [ev.read(op.iterable)], {})
         found = loop_with_yields(ev, op, xs, carried)  # type: ignore[arg-type]
-        if found is None:
-            return False
-        values.update(zip(op.results, found, strict=True))
-        return True
-    if frame.consumer is not None and frame.consumer.stops and _yields(op):
-        run, stops = stopping(ev, frame.consumer, body, op.stops), True
-    if op.iterable is not None:
+    elif op.iterable is not None:
         found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
         found = _either_while(ev, carried, op, lambda now: run(None, now), stops)
     if found is None:
         return False
-    values.update(zip(op.results, found[stops and not op.stops :], strict=True))
+    frame.values.update(zip(op.results, found[stops and not op.stops :], strict=True))
     return True
 
 
@@ -317,27 +310,20 @@ def _while(
     stops: bool,
 ) -> list[Abstract] | None:
     """Write a ``while`` loop of the program."""
-    assert op.test is not None
-    frame = ev.frames[-1]
     state = Carried(ev, initial, tuple(p.name for p in op.body.parameters))
     for _ in range(MOST_ROUNDS):
         with ev.writing() as test_ops:
             now, parameters = state.begin()
-            frame.values.update(zip(op.test.parameters, now, strict=True))
-            tested = ev.run(op.test)
-            if tested is None:
+            condition, passed = tested(ev, op, now)
+            if condition is None:
                 raise NotCovered("a test that always raises", ev.span)
-            condition = truth(ev, tested[0])
-            # A variable that is not read after the test keeps its content.
-            passed = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
-            tested = [tested[0], *passed]
         heap_tested = ev.heap
         if isinstance(condition, Known) and not condition.value:
             if any(isinstance(p, Value) for p in parameters):
                 raise NotCovered("a loop that ends in its second iteration", ev.span)
             ev.block.extend(test_ops)
-            return [*([Known(True)] if stops else []), *tested[1:]]
-        if state.widen(tested[1:]):
+            return [*([Known(True)] if stops else []), *passed]
+        if state.widen(passed):
             continue
         with ev.writing() as ops:
             inner, inner_parameters = state.begin()
@@ -351,11 +337,9 @@ def _while(
     condition_operand = ev.operand(condition)
     if written_in(test_ops):  # the reverse sweep reverses the body only
         raise NotCovered("a test that writes to an array or a list", op.span)
-    if state.operands(tested[1:], heap_tested) != parameters:
+    if state.operands(passed, heap_tested) != parameters:
         raise NotCovered("a test that assigns variables", op.span)
-    test = Block(
-        parameters, tuple(test_ops), (condition_operand, *state.operands(tested[1:], heap_tested))
-    )
+    test = Block(parameters, tuple(test_ops), (condition_operand, *parameters))
     results = (*map(ev.operand, on), *state.operands(after, heap))
     return _ended(
         ev, state, None, test, Block(inner_parameters, tuple(ops), results), stops, op.span

@@ -13,7 +13,15 @@ from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.branches import branch, choosing
-from adjoint.fast.evaluate.call_frames import Attempt, Frame, Splits, Suspension, place, single_of
+from adjoint.fast.evaluate.call_frames import (
+    Attempt,
+    Choice,
+    Frame,
+    Suspension,
+    Undecided,
+    place,
+    single_of,
+)
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
@@ -45,9 +53,9 @@ from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
 MOST_STEPS = 60_000
+"""Greatest number of evaluated operations: recursion and unrolled loops may write none."""
 MOST_SPLITS = 6
 """How many branches that raise to one handler split a program."""
-"""Greatest number of evaluated operations: recursion and unrolled loops may write none."""
 
 
 class PartialEvaluator(Evaluator):
@@ -190,26 +198,26 @@ class PartialEvaluator(Evaluator):
             start, block = len(self.block), self.block
             try:
                 return self._handled(state, op)
-            except Splits as split:
-                if split.state is not state:
+            except Undecided as error:
+                if error.choice is not state.choice:
                     raise
-                before, condition = block[start:], split.condition
+                before, condition = block[start:], error.condition
                 restore()
             self.has_split = True
 
-            def again(*decisions: bool, splits: bool = True) -> list[Abstract] | None:
-                known = Attempt(state.frame, splits=splits, decisions=decisions)
+            def again(*outcomes: bool, splits: bool = True) -> list[Abstract] | None:
+                known = Attempt(state.frame, splits=splits, choice=Choice(outcomes))
                 self.frames[-1].values[op.condition] = Known(known)  # type: ignore[index]
                 return self._attempt(known, op)
 
             if any(isinstance(x, Call) and _acts(x) for x in walk_ops(before)):
-                return again(*state.decisions, splits=False)
+                return again(*state.choice.outcomes, splits=False)
             block.extend(before)
             return branch(
                 self,
                 condition,
-                lambda: again(*state.decisions, True),
-                lambda: again(*state.decisions, False),
+                lambda: again(*state.choice.outcomes, True),
+                lambda: again(*state.choice.outcomes, False),
                 op.span,
                 tuple(result.name for result in op.results),
             )
@@ -220,18 +228,15 @@ class PartialEvaluator(Evaluator):
 
         Raises
         ------
-        Splits
-            The side is not decided yet.
+        Undecided
+            The side is not chosen yet.
         """
         state = self.splitting()
         if state is None or (op.body.results is None) is (op.orelse.results is None):
             return None
-        if state.decided == len(state.decisions):
-            if state.decided == MOST_SPLITS:
-                return None
-            raise Splits(state, condition)
-        state.decided += 1
-        return op.body if state.decisions[state.decided - 1] else op.orelse
+        if state.choice.is_open() and state.choice.met == MOST_SPLITS:
+            return None
+        return op.body if state.choice.outcome(condition) else op.orelse
 
     def _handled(self, state: Attempt, op: If) -> list[Abstract] | None:
         """Run the body of a ``try``, or its handler, if the body certainly raises."""

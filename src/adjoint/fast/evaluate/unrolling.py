@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
@@ -17,6 +18,19 @@ class Unrolled(NotCovered):
 
     def __init__(self) -> None:
         super().__init__("a loop over something that is not known")
+
+
+def tested(ev: Evaluator, op: Loop, now: list[Abstract]) -> tuple[Any, list[Abstract]]:
+    """Return the truth value of the test of a loop, ``None`` if its end is never reached, and the
+    carried values after it."""
+    assert op.test is not None
+    ev.frames[-1].values.update(zip(op.test.parameters, now, strict=True))
+    found = ev.run(op.test)
+    if found is None:
+        return None, now
+    condition = truth(ev, found[0])
+    # A variable that is not read after the test keeps its content.
+    return condition, [x if y is MISSING else y for x, y in zip(now, found[1:], strict=True)]
 
 
 def while_unrolled(
@@ -35,15 +49,10 @@ def while_unrolled(
     body
         Returns the carried values after an iteration; if `stops`, a flag "go on" precedes them.
     """
-    assert op.test is not None
-    frame = ev.frames[-1]
     for _ in range(MOST_UNROLLED + 1):
-        frame.values.update(zip(op.test.parameters, now, strict=True))
-        tested = ev.run(op.test)
-        condition = None if tested is None else truth(ev, tested[0])
-        if tested is None or not isinstance(condition, Known):
+        condition, now = tested(ev, op, now)
+        if not isinstance(condition, Known):
             raise Unrolled
-        now = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
         if not condition.value:
             return [Known(True), *now] if stops else now
         found = body(now)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjoint.fast.forward.formulas import formula
-from adjoint.fast.forward.number_tangents import sum_of
-from adjoint.fast.reverse.arithmetic import inferred, product
+from adjoint.fast.reverse.arithmetic import inferred, product, sum_of
 from adjoint.fast.reverse.cotangent_types import conjugated, part_of
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime

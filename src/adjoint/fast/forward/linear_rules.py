@@ -18,8 +18,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import RulePair
 from adjoint.fast.forward.formulas import formula, formulas
 from adjoint.fast.forward.number_tangents import total_of
-from adjoint.fast.reverse.cotangent_types import whole
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import pullbacks
 from adjoint.ir import primitives
@@ -36,8 +35,7 @@ _NOT_LINEAR = frozenset({"fillvalue", "initial", "out"})
 def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op`, by calls of the function with tangents; ``None`` if
     it is not linear in each active operand."""
-    assert op.result is not None
-    ev, f, y = sweep.ev, callee_of(op), op.result
+    ev, f, y = sweep.ev, callee_of(op), result_of(op)
     rules, dots = lookup(f), _dots(sweep, op)
     if rules is None or dots is None or not dots.keys() <= {*rules.linear}:
         return None
@@ -77,12 +75,11 @@ def _parameters(f: Any) -> tuple[str, ...]:
 def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op` by a call of its forward rule; ``None`` if the
     function is not piecewise linear in the active operands."""
-    assert op.result is not None
     rules, dots = lookup(callee_of(op)), _dots(sweep, op)
     if rules is None or dots is None or not dots.keys() <= {*rules.steady}:
         return None
     given = tuple(dots.get(i, Const(None)) for i in range(len(op.operands)))
-    return _pushed(sweep, (op.callee, Const(len(given)), *given, *op.operands), op, op.result)
+    return _pushed(sweep, (op.callee, Const(len(given)), *given, *op.operands), op, result_of(op))
 
 
 def _pushed(sweep: TangentValues, operands: tuple[Operand, ...], op: Call, y: Value) -> Operand:
@@ -111,8 +108,7 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
 def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:
     """Write the call of a rule; return the pair of the tangent of its value and that of its
     pullback, ``None`` if the function is not piecewise linear, or linear in many operands."""
-    assert op.result is not None
-    ev, pair = sweep.ev, sweep.ev.rule_pairs[op.result]
+    ev, pair = sweep.ev, sweep.ev.rule_pairs[result_of(op)]
     place = len(ev.block)
     ev.write(op)
     primal = Call(pair.y, Const(pair.f), op.operands, op.keywords, op.span)
@@ -167,12 +163,12 @@ def _dots(sweep: TangentValues, op: Call) -> dict[int, Operand] | None:
     """Return the tangents by place, in the shapes of their primals; ``None`` if one is a list."""
     found: dict[int, Operand] = {}
     for i, x in enumerate(op.operands):
-        dot = sweep.of(x)
+        dot = sweep.shaped(x)
         if dot is None:
             continue
         if not isinstance(x, Value) or sweep.activity.parts_of(x) is not None:
             return None
-        found[i] = whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
+        found[i] = dot
     return found
 
 

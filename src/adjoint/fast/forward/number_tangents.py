@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
-from adjoint.fast.reverse.arithmetic import inferred, product
+from adjoint.fast.reverse.arithmetic import inferred, product, sum_of
 from adjoint.fast.reverse.elementwise import share_of_one, ties_of_numbers
 from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.single_assignment.walk import callee_of
@@ -25,22 +26,9 @@ if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
 
 
-def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
-    """Write ``a + b``, as a difference where one is a negation."""
-    for x, other in ((b, a), (a, b)) if ev.negated else ():
-        opposite = ev.opposite(x)
-        if opposite is not None:
-            return inferred(ev, operator.sub, (other, opposite), name)
-    return inferred(ev, operator.add, (a, b), name)
-
-
 def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     """Write the sum of one term or more."""
-    pending = iter(terms)
-    total = next(pending)
-    for term in pending:
-        total = sum_of(ev, total, term, name)
-    return total
+    return reduce(lambda total, term: sum_of(ev, total, term, name), terms)
 
 
 @formula(*IDENTITIES, *COPIES, runtime.as_float, np.float32, np.float16)

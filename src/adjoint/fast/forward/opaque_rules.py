@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.linear_rules import linear_pair
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque, pullbacks
 from adjoint.ir import primitives
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 def opaque_tangent(sweep: TangentValues, op: Call) -> Operand:
     """Write an opaque operation, and return the tangent of its result."""
-    ev, y, f = sweep.ev, op.result, callee_of(op)
-    assert y is not None
+    ev, y, f = sweep.ev, result_of(op), callee_of(op)
     if f.problem is not None or not sweep.is_last:
         raise NotCovered(f.problem or "a reverse sweep over the tangent of a function", op.span)
     dots = tuple(Const(None) if (dot := sweep.of(x)) is None else dot for x in op.operands)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import abstract_of, whole
-from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
+from adjoint.fast.reverse.cotangent_types import abstract_of
+from adjoint.fast.reverse.registered_rules import UNFIT, examples_of, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
 
 def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
-    assert op.result is not None
-    f, y = callee_of(op), op.result
-    dots = [_tangent(sweep, x) for x in op.operands]
+    f, y = callee_of(op), result_of(op)
+    dots = [sweep.shaped(x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
         named = _with_named_options(op)
@@ -42,11 +42,12 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
         name = getattr(f, "__name__", f)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
     if y in sweep.ev.several:
-        return _attempt(sweep, _inlined_several, op, rule, dots) or _called(sweep, op, rule, dots)
+        given = sweep, op, rule, dots
+        return sweep.ev.provisionally(lambda: _inlined_several(*given)) or _called(*given)
     if not isinstance(sweep.ev.types[y], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
-        found = _attempt(sweep, inlined, op, rule, dots)
+        found = sweep.ev.provisionally(partial(inlined, sweep, op, rule, dots))
         if found is not None:
             return found
     return _called(sweep, op, rule, dots)
@@ -64,22 +65,11 @@ def _with_named_options(op: Call) -> Call | None:
     return replace(op, operands=(first,), keywords=(*named, *op.keywords))
 
 
-def _tangent(sweep: TangentValues, x: Operand) -> Operand | None:
-    """Return the tangent of an operand, in the shape of its primal."""
-    dot = sweep.of(x)
-    if dot is None or not isinstance(x, Value):
-        return None
-    if sweep.activity.parts_of(x) is not None:
-        return dot
-    return whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
-
-
 def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
-    ev, rules = sweep.ev, lookup(callee_of(op))
+    rules = lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
-    args = tuple(example(ev, x) for x in op.operands)
-    kwargs = {name: example(ev, x) for name, x in op.keywords}
+    args, kwargs = examples_of(sweep.ev, op)
     given = tuple(None if dot is None else _ones_like(x) for x, dot in zip(args, dots, strict=True))
     for rule in rules.frules:
         if rule.accepts((given, *args), kwargs):
@@ -97,28 +87,11 @@ def _ones_like(x: Any) -> Any:
     return np.ones(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
 
 
-def _attempt(
-    sweep: TangentValues, inlined: Any, op: Call, rule: Rule, dots: Sequence[Operand | None]
-) -> Operand | None:
-    """Return what `inlined` returns; ``None``, without a trace, if the source is not covered."""
-    ev = sweep.ev
-    place, heap = len(ev.block), dict(ev.heap)
-    try:
-        found = inlined(sweep, op, rule, dots)
-    except NotCovered:
-        found = None
-    if found is None:
-        del ev.block[place:]
-        ev.heap = heap
-    return found  # type: ignore[no-any-return]
-
-
 def _inlined_tangent(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of `array_frule`, which computes the tangent from the result."""
-    plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, op.result
-    assert y is not None
+    plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, result_of(op)
     if plan is None or any(sweep.activity.parts_of(x) is not None for x in op.operands):
         return None
     ev.write(op)
@@ -149,8 +122,7 @@ def _inlined_several(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of a function that returns a tuple."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     values, found = map(ev.sequence, _pair(sweep, op, rule, dots))
     if values is None or found is None or not all(isinstance(one, Value) for one in values):
         return None
@@ -168,8 +140,7 @@ def _inlined_pair(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule that computes the result and the tangent."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     value, dot = _pair(sweep, op, rule, dots)
     if not isinstance(value, Value) or (isinstance(dot, Known) and dot.value is None):
         return None
@@ -186,8 +157,7 @@ def _abstract(dot: Operand | None) -> Abstract:
 
 def _called(sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]) -> Operand:
     """Write a call of a rule."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     given = tuple(Const(None) if dot is None else dot for dot in dots)
     packed = ev.operation(primitives.build_tuple, given, ANYTHING, name="dots")
     pair = ev.operation(rule.function, (packed, *op.operands), ANYTHING, op.keywords, name="pair")

@@ -16,7 +16,7 @@ from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import VIEWS
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -119,8 +119,7 @@ class ForwardSweep(TangentValues):
     def _separate(self, dot: Operand, op: Call, place: int) -> Operand:
         """Copy a tangent that must not share memory with one that is written to; the operations
         from `place` on have made it."""
-        ev, y = self.ev, op.result
-        assert y is not None
+        ev, y = self.ev, result_of(op)
         if not ev.written or not isinstance(ev.types[y], Array) or not isinstance(dot, Value):
             return dot
         if y in ev.written and y in ev.views:

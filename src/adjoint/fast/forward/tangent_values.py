@@ -101,6 +101,14 @@ class TangentValues:
             return dot
         return self.ev.operation(kind, (dot,), number(kind), name=f"{x.name}_dot")
 
+    def shaped(self, x: Operand) -> Operand | None:
+        """Return the tangent of an operand in the shape of its primal; ``None`` if it carries
+        none."""
+        dot = self.of(x)
+        if dot is None or not isinstance(x, Value) or not isinstance(self.ev.types[x], Array):
+            return dot
+        return dot if self.activity.parts_of(x) is not None else whole(self.ev, dot, x)
+
     def full(self, x: Operand) -> Operand:
         """Return the tangent of an operand, or its zero."""
         found = self.of(x)

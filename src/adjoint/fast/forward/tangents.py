@@ -21,7 +21,7 @@ from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import known_slopes
 from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, is_modulus
 from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
@@ -39,8 +39,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     NotCovered
         No formula and no rule applies to such operands.
     """
-    f, y = callee_of(op), op.result
-    assert y is not None
+    f, y = callee_of(op), result_of(op)
     if isinstance(f, Composite):
         return f.tangent(sweep, op)
     if isinstance(f, Opaque):
@@ -70,37 +69,36 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
 
 def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | None:
     """Write Σ slope · x_dot; ``None`` if a slope cannot be inlined."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
     if op.keywords:
         return None
-    place, heap = len(ev.block), dict(ev.heap)
+    terms = sweep.ev.provisionally(lambda: _terms(sweep, op, slopes))
+    if terms is None:
+        return None
+    y = result_of(op)
+    return total_of(sweep.ev, terms, f"{y.name}_dot") if terms else sweep.zeros(y)
+
+
+def _terms(sweep: TangentValues, op: Call, slopes: Partials) -> list[Operand]:
+    ev, y = sweep.ev, result_of(op)
     terms: list[Operand] = []
     is_product = callee_of(op) in PRODUCTS and op.operands[0] is not op.operands[1]
-    try:
-        for x, p in zip(op.operands, slopes.partials, strict=True):
-            dot = sweep.of(x)
-            if dot is None or p is None:
-                continue
-            if isinstance(p, NoDerivative):
-                raise NotCovered(f"the slope in {p.what}")
-            if is_product:
-                a, b = op.operands
-                slope: Operand = b if x is a else a
-            elif is_modulus(ev, op):
-                slope = direction_of(ev, x, y)  # type: ignore[arg-type]
-            elif callable(p):
-                precise = [as_precise(ev, x, y) for x in op.operands]
-                slope = evaluated_slope(ev, p, (y, *precise))
-            else:
-                slope = Const(p)
-            if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):
-                slope = conjugated(ev, slope)  # `settle` takes the real part of the sum
-            terms.append(product(ev, dot, slope, f"{y.name}_dot"))
-    except NotCovered:
-        del ev.block[place:]
-        ev.heap = heap
-        return None
-    if not terms:
-        return sweep.zeros(y)
-    return total_of(ev, terms, f"{y.name}_dot")
+    for x, p in zip(op.operands, slopes.partials, strict=True):
+        dot = sweep.of(x)
+        if dot is None or p is None:
+            continue
+        if isinstance(p, NoDerivative):
+            raise NotCovered(f"the slope in {p.what}")
+        if is_product:
+            a, b = op.operands
+            slope: Operand = b if x is a else a
+        elif is_modulus(ev, op):
+            slope = direction_of(ev, x, y)  # type: ignore[arg-type]
+        elif callable(p):
+            precise = [as_precise(ev, x, y) for x in op.operands]
+            slope = evaluated_slope(ev, p, (y, *precise))
+        else:
+            slope = Const(p)
+        if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):
+            slope = conjugated(ev, slope)  # `settle` takes the real part of the sum
+        terms.append(product(ev, dot, slope, f"{y.name}_dot"))
+    return terms

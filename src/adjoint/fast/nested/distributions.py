@@ -43,22 +43,24 @@ def frozen(self, dist, *args, **kwds):
 @definition(_distn_infrastructure.rv_generic.entropy)
 def entropy(self, *args, **kwds):
     """Return the entropy for parameters that are numbers; SciPy vectorises it."""
-    shapes, loc, scale = self._parse_args(*args, **kwds)
-    if any(np.ndim(x) for x in (*shapes, loc, scale)):
-        raise TypeError("parameters that are arrays")
-    if not (scale > 0 and self._argcheck(*shapes)):
-        raise ValueError("parameters outside of their domain")
+    shapes, _, scale = _numbers(self, args, kwds)
     found = self._entropy(*(np.reshape(np.asarray(x, float), 1) for x in shapes))
     return (found[0] if np.ndim(found) else np.float64(found)) + np.log(scale)
 
 
-def _moment(self, letter, args, kwds):
-    """Return the mean ("m") or the variance ("v") for parameters that are numbers."""
+def _numbers(self, args, kwds):
+    """Return the parameters of a distribution, which have to be numbers."""
     shapes, loc, scale = self._parse_args(*args, **kwds)
     if any(np.ndim(x) for x in (*shapes, loc, scale)):
         raise TypeError("parameters that are arrays")
     if not (scale > 0 and self._argcheck(*shapes)):
         raise ValueError("parameters outside of their domain")
+    return shapes, loc, scale
+
+
+def _moment(self, letter, args, kwds):
+    """Return the mean ("m") or the variance ("v") for parameters that are numbers."""
+    shapes, loc, scale = _numbers(self, args, kwds)
     given = [np.reshape(np.asarray(x), 1) for x in shapes]
     options = {"moments": letter} if self._stats_has_moments else {}
     mean, variance, _, _ = self._stats(*given, **options)

@@ -14,7 +14,7 @@ from scipy import optimize
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import in_programs
 from adjoint.fast.evaluate.values import Abstract, Closure, Known
 from adjoint.fast.nested.plain_calls import SCALAR, plainly
 from adjoint.fast.nested.solvers import (
@@ -144,13 +144,9 @@ def curve_fit(
     return in_part(fit_at(residuals, plainly(_curve_fit, given, start, residuals, start)), None)
 
 
-def parameters_of(f: Any) -> Any:
+@in_programs
+def parameters_of(ev: Evaluator, f: Abstract) -> Abstract:
     """Stand for the number of parameters of a model, without the first."""
-    raise NotImplementedError
-
-
-@handler(parameters_of)
-def _(ev: Evaluator, f: Abstract) -> Abstract:
     if not isinstance(f, Closure) or f.code.co_flags & inspect.CO_VARARGS or f.defaults:
         raise NotCovered("a model whose parameters are not known", ev.span)
     return Known(f.code.co_argcount - 1)

@@ -27,7 +27,7 @@ from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.substitution import free_values
-from adjoint.fast.single_assignment.walk import walk
+from adjoint.fast.single_assignment.walk import result_of, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Loop, Op, Operand, Unpack, Value
 
@@ -133,8 +133,7 @@ class InnerGradient(Composite):
 
     def back(self, sweep: Sweep, scope: Scope, op: Call) -> None:
         """Write the gradient in all active operands, and its tangent."""
-        assert op.result is not None
-        ev, packed = sweep.ev, scope.take(op.result)
+        ev, packed = sweep.ev, scope.take(result_of(op))
         if packed is None:
             return
         y_bar, *dots = ev.packs[packed]  # type: ignore[index]

@@ -236,13 +236,8 @@ def items_of(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
     items = ev.sequence(a)
     if items is not None:
         return items
-    held = ev.held(a)
-    if isinstance(held, DictOf):
-        return held.items
-    if isinstance(a, External) and type(a.sample) is dict:
-        read = ev.outside.read
-        return tuple(read(a.source, "item", key, x) for key, x in a.sample.items())
-    return None
+    entries = ev.entries(a)
+    return None if entries is None else [*entries.values()]
 
 
 def _leaves(a: Abstract) -> list[Value | Known]:

@@ -14,7 +14,7 @@ from scipy import optimize
 
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import in_programs
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.plain_calls import OWN_VECTOR, SCALAR, VECTOR, plainly
 from adjoint.fast.nested.solvers import inverse_at, report
@@ -28,13 +28,9 @@ def _fields() -> tuple[str, ...]:
     return tuple(optimize.linprog([1.0]))
 
 
-def fields() -> Any:
+@in_programs
+def fields(ev: Evaluator) -> Abstract:
     """Stand for the names of the fields of a solution."""
-    raise NotImplementedError
-
-
-@handler(fields)
-def _(ev: Evaluator) -> Abstract:
     return Known(_fields())
 
 

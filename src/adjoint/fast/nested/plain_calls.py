@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import in_programs
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.function_attributes import fields_of_function
 from adjoint.fast.evaluate.plain_classes import is_plain_outside
@@ -49,17 +49,6 @@ from adjoint.fast.support.plain_calls import Recipe, demand_float, demanded, pla
 from adjoint.ir.single import Block, Const, Operand, Unpack, Value
 from adjoint.primal.value_kinds import slots_of
 
-
-def plainly(find: Any, given: Any, like: Any, f: Any, *point: Any) -> Any:
-    """Stand for ``find(*given)``, without a derivative.
-
-    The result has the type of `like`: of a number or an array, `SCALAR` or another name of a type
-    below, ``None`` for the type of ``f(*point)``; or of a tuple of these. `f` calls the functions
-    among `given`; `point` is where it may be called.
-    """
-    raise NotImplementedError
-
-
 SCALAR = object()
 """The type of a number that is a float or a float64."""
 VECTOR = object()
@@ -70,10 +59,16 @@ OBJECT = object()
 """The type of an object that only functions of this library read."""
 
 
-@handler(plainly)
-def _(
+@in_programs
+def plainly(
     ev: Evaluator, find: Abstract, given: Abstract, like: Abstract, f: Abstract, *point: Abstract
 ) -> Abstract:
+    """Stand for ``find(*given)``, without a derivative.
+
+    The result has the type of `like`: of a number or an array, `SCALAR` or another name of a type
+    below, ``None`` for the type of ``f(*point)``; or of a tuple of these. `f` calls the functions
+    among `given`; `point` is where it may be called.
+    """
     if stored(ev) or ev.global_cells:  # a function that reads it by a global name would not see it
         raise NotCovered("a search after a write to a container from outside", ev.span)
     at_point = _demand_no_effects(ev, f, point)
@@ -121,13 +116,9 @@ def _type(ev: Evaluator, x: Operand) -> Any:
     return number(type(x.value)) if isinstance(x, Const) else ev.type_at(x)
 
 
-def demand(condition: Any) -> None:
+@in_programs
+def demand(ev: Evaluator, condition: Abstract) -> Abstract:
     """Stand for a check without which the generic tier takes the call."""
-    raise NotImplementedError
-
-
-@handler(demand)
-def _(ev: Evaluator, condition: Abstract) -> Abstract:
     if isinstance(condition, Known) and not condition.value:
         raise NotCovered("a search that has to be followed", ev.span)
     if not isinstance(condition, Known):
@@ -275,9 +266,8 @@ class _Making:
         if items is not None:
             make = support.a_list if cls is list else support.a_tuple(cls)
             return self._step(make, *items)
-        if cls is dict:
-            keys = ev.keys(a) or ()
-            return self._dict(keys, [item(ev, a, Known(key)) for key in keys])
+        if (entries := ev.entries(a)) is not None:
+            return self._dict([*entries], [*entries.values()])
         if not is_plain_outside(cls):
             raise self._refused(f"a {cls.__qualname__}")
         fields = attribute(ev, a, "__dict__")

@@ -17,7 +17,7 @@ from scipy import integrate
 
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import in_programs
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.plain_calls import VECTOR, demand, plainly, written_or
 from adjoint.fast.not_covered import Deoptimize
@@ -108,14 +108,10 @@ def _quad(func: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit:
 # ---- the derivative ------------------------------------------------------------------------------
 
 
-def weighed(f: Any, points: Any, weights: Any) -> Any:
+@in_programs
+def weighed(ev: Evaluator, f: Abstract, points: Abstract, weights: Abstract) -> Abstract:
     """Stand for the weighed sum of a function of numbers at some points, given by an array of each
     number: of all at once, or one after the other where the function has branches."""
-    raise NotImplementedError
-
-
-@handler(weighed)
-def _(ev: Evaluator, f: Abstract, points: Abstract, weights: Abstract) -> Abstract:
     return written_or(ev, _at_once, _one_by_one, [f, points, weights])
 
 
@@ -132,13 +128,9 @@ def _one_by_one(f, points, weights):
     return total
 
 
-def is_known(x: Any) -> Any:
+@in_programs
+def is_known(ev: Evaluator, x: Abstract) -> Abstract:
     """Stand for whether a number is known at specialisation."""
-    raise NotImplementedError
-
-
-@handler(is_known)
-def _(ev: Evaluator, x: Abstract) -> Abstract:
     return Known(not isinstance(x, Value))
 
 

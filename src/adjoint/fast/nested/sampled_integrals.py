@@ -14,20 +14,16 @@ from scipy import integrate
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import in_programs
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.plain_calls import demand
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 
 
-def followed(f: Any, *args: Any, **named: Any) -> Any:
+@in_programs
+def followed(ev: Evaluator, f: Known, *args: Abstract, **named: Abstract) -> Abstract:
     """Stand for a call of `f` whose source is a part of the program, without its definition."""
-    raise NotImplementedError
-
-
-@handler(followed)
-def _(ev: Evaluator, f: Known, *args: Abstract, **named: Abstract) -> Abstract:
     return ev.inline(ev.outside.own_closure(f.value), args, named)
 
 

@@ -18,7 +18,7 @@ from scipy import optimize
 
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.values import LOST, Abstract, Instance, Known, Later, Tuple
 from adjoint.fast.nested.plain_calls import SCALAR, demand, plainly, written_or
 from adjoint.fast.not_covered import Deoptimize
@@ -34,13 +34,9 @@ def _(ev: Evaluator) -> Abstract:
     return Known(range(ev.orders))
 
 
-def in_part(*parts: Any) -> Any:
+@in_programs
+def in_part(ev: Evaluator, *parts: Abstract) -> Abstract:
     """Stand for a tuple of `parts`, of which ``None`` is not provided for."""
-    raise NotImplementedError
-
-
-@handler(in_part)
-def _(ev: Evaluator, *parts: Abstract) -> Abstract:
     return Tuple(tuple(LOST if getattr(x, "value", ...) is None else x for x in parts))
 
 
@@ -128,14 +124,10 @@ def root_scalar(
 # ---- roots of systems ----------------------------------------------------------------------------
 
 
-def slopes_at(f: Any, x: Any) -> Any:
+@in_programs
+def slopes_at(ev: Evaluator, f: Abstract, x: Abstract) -> Abstract:
     """Stand for the Jacobian of a function of a vector that returns one: that of all unit vectors
     at once, or one after the other where the function takes the vector apart."""
-    raise NotImplementedError
-
-
-@handler(slopes_at)
-def _(ev: Evaluator, f: Abstract, x: Abstract) -> Abstract:
     return written_or(ev, _rows, _columns, [f, x])
 
 
@@ -229,30 +221,22 @@ def with_slopes(at, slopes, others):
 # ---- reports -------------------------------------------------------------------------------------
 
 
-def report(like: Any, _class: Any = optimize.OptimizeResult, **known: Any) -> Any:
-    """Stand for a report of the fields of `like`, of which `known` may be read."""
-    raise NotImplementedError
-
-
-@handler(report)
-def _(
+@in_programs
+def report(
     ev: Evaluator,
     like: Abstract,
     _class: Abstract = Known(optimize.OptimizeResult),
     **known: Abstract,
 ) -> Abstract:
+    """Stand for a report of the fields of `like`, of which `known` may be read."""
     assert isinstance(like, Known) and isinstance(_class, Known)
     items = tuple(known.get(name, LOST) for name in like.value)
     return ev.allocate(Instance(_class.value, like.value, items))
 
 
-def later(f: Any) -> Any:
+@in_programs
+def later(ev: Evaluator, f: Abstract) -> Abstract:
     """Stand for the result of ``f()`` as a field of a report, computed where it is first read."""
-    raise NotImplementedError
-
-
-@handler(later)
-def _(ev: Evaluator, f: Abstract) -> Abstract:
     return Later(f)
 
 
@@ -372,13 +356,9 @@ def minimize(
     return report(fields, x=x, fun=lowest, success=success, nit=nit, nfev=nfev)
 
 
-def fields_of(find: Any, is_held: Any, method: Any) -> Any:
+@in_programs
+def fields_of(ev: Evaluator, find: Known, is_held: Abstract, method: Known) -> Abstract:
     """Stand for the names of the fields of what a search for a minimum returns: `is_held` tells
     whether it has bounds and constraints."""
-    raise NotImplementedError
-
-
-@handler(fields_of)
-def _(ev: Evaluator, find: Known, is_held: Abstract, method: Known) -> Abstract:
     held = [x.value for x in ev.sequence(is_held) or ()]  # type: ignore[union-attr]
     return Known(_fields(find.value, method.value, *held))

@@ -15,7 +15,7 @@ from scipy import integrate
 
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.nested.plain_calls import OBJECT, OWN_VECTOR, VECTOR, plainly, written_or
@@ -116,13 +116,9 @@ def coefficient(kind: Any, i: int) -> Any:
     return _coefficients(kind)[i]
 
 
-def method_of(method: Any) -> Any:
+@in_programs
+def method_of(ev: Evaluator, method: Abstract) -> Abstract:
     """Stand for whether a method is explicit, and its coefficients."""
-    raise NotImplementedError
-
-
-@handler(method_of)
-def _(ev: Evaluator, method: Abstract) -> Abstract:
     kind = METHODS.get(method.value, method.value) if isinstance(method, Known) else None
     if kind not in METHODS.values():
         raise NotCovered("a solver that is not known", ev.span)

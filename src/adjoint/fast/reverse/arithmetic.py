@@ -51,6 +51,15 @@ def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
     return inferred(ev, operator.neg, (x,), name) if opposite is None else opposite
 
 
+def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
+    """Write ``a + b``, as a difference where one is a negation."""
+    for x, other in ((b, a), (a, b)) if ev.negated else ():
+        opposite = ev.opposite(x)
+        if opposite is not None:
+            return inferred(ev, operator.sub, (other, opposite), name)
+    return inferred(ev, operator.add, (a, b), name)
+
+
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
     ev.hint = name
     is_plain = f in _ARITHMETIC and _are_unknown(operands)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from adjoint.fast.evaluate.types import (
     may_overflow,
 )
 from adjoint.fast.evaluate.writes.views import demand_view
-from adjoint.fast.reverse.arithmetic import inferred
+from adjoint.fast.reverse.arithmetic import sum_of
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.walk import is_call_of
@@ -148,15 +147,10 @@ class Scope:
 
     def sum(self, v: Value, a: Operand, b: Operand) -> Operand:
         """Write the sum of two cotangents of `v`."""
-        name = f"{v.name}_bar"
         parts = [self.ev.packs.get(x) for x in (a, b) if isinstance(x, Value)]
         if len(parts) == 2 and parts[0] is not None and parts[1] is not None:
             return self._sum_of_lists(v, parts[0], parts[1])
-        for x, other in ((b, a), (a, b)) if self.ev.negated else ():
-            opposite = self.ev.opposite(x)
-            if opposite is not None:  # x - y instead of x + -y
-                return inferred(self.ev, operator.sub, (other, opposite), name)
-        return inferred(self.ev, operator.add, (a, b), name)
+        return sum_of(self.ev, a, b, f"{v.name}_bar")
 
     def _sum_of_lists(self, v: Value, a: Sequence[Operand], b: Sequence[Operand]) -> Operand:
         """Write the sum of two cotangents of a list, item by item."""

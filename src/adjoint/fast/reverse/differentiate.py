@@ -27,7 +27,7 @@ from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.opaque_calls import opaque_back
 from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.opaque import Opaque
@@ -179,9 +179,7 @@ def known_slopes(known: dict[Any, Partials | None], f: Any, count: int) -> Parti
 def differentiated(sweep: Sweep, op: Call) -> Step:
     """Write the forward part of an active operation; return the function that writes its
     reverse."""
-    f, ev = callee_of(op), sweep.ev
-    y = op.result
-    assert y is not None
+    f, ev, y = callee_of(op), sweep.ev, result_of(op)
     if isinstance(f, Composite):
         ev.block.append(op)
         return lambda scope: f.back(sweep, scope, op)

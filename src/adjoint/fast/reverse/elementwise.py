@@ -33,7 +33,7 @@ from adjoint.fast.reverse.cotangent_types import (
 )
 from adjoint.fast.reverse.evaluated_slopes import evaluated_slope
 from adjoint.fast.reverse.formulas import formula
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.result_memory import COPIES, IDENTITIES
@@ -44,8 +44,7 @@ from adjoint.rulekit.partials import Partials
 
 def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
     ev = scope.ev
-    y = op.result
-    assert y is not None
+    y = result_of(op)
     y_bar = scope.take(y)
     if y_bar is None:
         return
@@ -85,14 +84,14 @@ PRODUCTS = frozenset({operator.mul, np.multiply})
 
 
 def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
-    assert op.result is not None
     if callee_of(op) in PRODUCTS:  # frequent: a fast path
         a, b = op.operands
         if a is not b:
             return b if x is a else a
+    y = result_of(op)
     if is_modulus(ev, op):
-        return direction_of(ev, x, op.result)
-    return evaluated_slope(ev, p, (op.result, *[as_precise(ev, x, op.result) for x in op.operands]))
+        return direction_of(ev, x, y)
+    return evaluated_slope(ev, p, (y, *[as_precise(ev, x, y) for x in op.operands]))
 
 
 def is_modulus(ev: Evaluator, op: Call) -> bool:
@@ -137,8 +136,7 @@ def demand_floats(ev: Evaluator, x: Value) -> None:
 
 @formula(operator.truediv, np.true_divide)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (a, b), y = scope.ev, op.operands, op.result
-    assert y is not None
+    ev, (a, b), y = scope.ev, op.operands, result_of(op)
     divisor = beside(ev, y_bar, conjugated(ev, b), y)
     quotient = inferred(ev, operator.truediv, (y_bar, divisor), bar_name(a))
     if isinstance(a, Value) and a in scope.sweep.active:
@@ -162,8 +160,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 @formula(np.maximum, np.minimum)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (a, b), y = scope.ev, op.operands, op.result
-    assert y is not None
+    ev, (a, b), y = scope.ev, op.operands, result_of(op)
     share = runtime.share_of_greater if callee_of(op) is np.maximum else runtime.share_of_less
     t = bar_type(ev.types[y])
     for x, other in ((a, b), (b, a)):
@@ -201,14 +198,13 @@ def share_of_one(y: Any, a: Any, b: Any) -> float:
 
 @formula(max, min)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    assert op.result is not None
     if len(op.operands) > 2:
-        _share_of_many(scope, op.operands, op.result, y_bar)
+        _share_of_many(scope, op.operands, result_of(op), y_bar)
         return
     a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
-            slope = evaluated_slope(scope.ev, share_of_one, (op.result, x, other))
+            slope = evaluated_slope(scope.ev, share_of_one, (result_of(op), x, other))
             scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
 
 
@@ -238,8 +234,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev = scope.ev
     if not op.operands:
         return
-    assert op.result is not None
-    of_row = ev.types[op.result]
+    of_row = ev.types[result_of(op)]
     add: Callable[[Operand, Operand], None] = scope.add
     if isinstance(of_row, Row):
         t, name = bar_type(of_row.item), "item_bar"

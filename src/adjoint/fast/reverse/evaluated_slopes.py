@@ -17,7 +17,7 @@ from adjoint.fast.evaluate.types import Array, Number, Type, has_integer
 from adjoint.fast.evaluate.values import Closure, Origin
 from adjoint.fast.reverse.arithmetic import inexact
 from adjoint.fast.reverse.cotangent_types import abstract_of
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.ir.node import node
 from adjoint.ir.single import Call, Const, Op, Operand, Value
 
@@ -94,10 +94,9 @@ def _copied(ev: Evaluator, known: _Slope, given: Sequence[Operand]) -> Operand:
     frame.caller = ev.origin_now()
     ev.frames.append(frame)
     for op, t in zip(known.ops, known.types, strict=True):
-        assert op.result is not None
         ev.span = op.span
         operands = [names.get(x, x) if type(x) is Value else x for x in op.operands]
-        names[op.result] = ev.operation(callee_of(op), operands, t, name=op.result.name)
+        names[result_of(op)] = ev.operation(callee_of(op), operands, t, name=result_of(op).name)
     ev.frames.pop()
     ev.span, ev.hint = span, hint
     return names.get(known.result, known.result) if type(known.result) is Value else known.result

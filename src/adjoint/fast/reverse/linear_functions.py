@@ -15,6 +15,7 @@ from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, 
 from adjoint.fast.reverse.elementwise import demand_floats, demand_inexact
 from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shapes.shaping import inverse
@@ -27,8 +28,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     t = ev.array_type(x)
     axis = axes_of(op, len(t.shape))
     if isinstance(operand_type(ev, y_bar), Array):
-        assert op.result is not None
-        y_bar = whole(ev, y_bar, op.result)
+        y_bar = whole(ev, y_bar, result_of(op))
     if len(axis) == len(t.shape) and not isinstance(operand_type(ev, y_bar), Array):
         scope.add(x, y_bar)
         return
@@ -78,30 +78,28 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 @formula(np.transpose, np.ndarray.transpose)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, x = scope.ev, op.operands[0]
-    assert isinstance(x, Value) and op.result is not None
-    y_bar = whole(ev, y_bar, op.result)
     axes: Any = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
     turned = () if axes is None else (Const(inverse(axes, len(axes))),)
-    t = bar_type(ev.types[x])
-    scope.add(x, ev.operation(np.transpose, (y_bar, *turned), t, name=bar_name(x)))
+    _turn_back(scope, op, y_bar, np.transpose, *turned)
 
 
 @formula(np.moveaxis, np.swapaxes, np.ndarray.swapaxes)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (x, source, destination) = scope.ev, op.operands
-    assert isinstance(x, Value) and op.result is not None
-    turned = whole(ev, y_bar, op.result), destination, source
-    t = bar_type(ev.types[x])
-    scope.add(x, ev.operation(op.callee.value, turned, t, name=bar_name(x)))  # type: ignore[union-attr]
+    _, source, destination = op.operands
+    _turn_back(scope, op, y_bar, callee_of(op), destination, source)
 
 
 @formula(np.flip)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (x, *axis) = scope.ev, op.operands
-    assert isinstance(x, Value) and op.result is not None
-    turned = whole(ev, y_bar, op.result), *axis
-    scope.add(x, ev.operation(np.flip, turned, bar_type(ev.types[x]), name=bar_name(x)))
+    _turn_back(scope, op, y_bar, np.flip, *op.operands[1:])
+
+
+def _turn_back(scope: Scope, op: Call, y_bar: Operand, f: Any, *options: Operand) -> None:
+    """Add ``f(y_bar, *options)`` to the cotangent of the first operand of `op`."""
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value)
+    given = whole(ev, y_bar, result_of(op)), *options
+    scope.add(x, ev.operation(f, given, bar_type(ev.types[x]), name=bar_name(x)))
 
 
 @formula(np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
@@ -211,26 +209,17 @@ def _turned(ev: Evaluator, x: Value, t: Array) -> Operand:
     return conjugated(ev, ev.operation(np.transpose, (x,), turned, name=f"{x.name}_T"))
 
 
-@formula(runtime.broadcast_like)
+@formula(runtime.broadcast_like, np.full, np.full_like)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    x, y = op.operands[0], op.result
-    assert y is not None
-    if isinstance(x, Value):
-        scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
-
-
-@formula(np.full, np.full_like)
-def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    x, y = op.operands[1], op.result
-    assert y is not None
+    place = 0 if callee_of(op) is runtime.broadcast_like else 1
+    x, y = op.operands[place], result_of(op)
     if isinstance(x, Value):
         scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
 
 
 @formula(np.where)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (condition, a, b), y = scope.ev, op.operands, op.result
-    assert y is not None
+    ev, (condition, a, b), y = scope.ev, op.operands, result_of(op)
     y_bar = whole(ev, y_bar, y)
     for x, picked in ((a, (condition, y_bar, Const(0.0))), (b, (condition, Const(0.0), y_bar))):
         if isinstance(x, Value) and x in scope.sweep.active:

@@ -58,7 +58,7 @@ def loop_back(sweep: Sweep, scope: Scope, made: ForwardLoop, tape: Value) -> Non
     carried = region.parameters[len(region.parameters) - len(op.initial) :]
     ends = (region.results or [])[op.stops :]
     slots = _reached(sweep, op, region, carried, ends, bars)
-    items = _items_back(sweep, scope, op)
+    items = _items_back(sweep, op)
     starts: list[Operand] = []
     for i in slots:
         bar = bars[i]
@@ -172,7 +172,7 @@ def _reached(
                 pending += made_of.get(x, ())
 
 
-def _items_back(sweep: Sweep, scope: Scope, op: Loop) -> _Items:
+def _items_back(sweep: Sweep, op: Loop) -> _Items:
     """Return the active arrays that are iterated over, each with a function that takes the
     cotangent of its item."""
     if op.iterable is None or op.body.parameters[0] not in sweep.active:

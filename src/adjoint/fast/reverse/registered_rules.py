@@ -33,7 +33,7 @@ from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir import primitives
@@ -93,8 +93,7 @@ def _precision(t: Array) -> Any:
 
 def by_rule(sweep: Sweep, op: Call) -> Step:
     """Write the reverse by the registered rule: inlined if possible, else called."""
-    ev, f, y = sweep.ev, callee_of(op), op.result
-    assert y is not None
+    ev, f, y = sweep.ev, callee_of(op), result_of(op)
     rule = _rule_for(ev, op)
     if rule is None:
         raise NotCovered(f"{name_of(f)} has no rule for such operands", op.span)
@@ -117,13 +116,9 @@ def _called(
 ) -> Step:
     """Write the call of the rule `function` for `op`; its pullback takes the cotangent of `y_dot`
     to those of `targets`."""
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     t = ev.types[y]
-    pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
-    back = ev.value(ANYTHING, name=f"{y.name}_back")
-    pulled = [i for i, x in enumerate(targets) if isinstance(x, Value) and x in sweep.active]
-    ev.rule_pairs[pair] = RulePair(callee_of(op), y, pulled)
+    pair, back, pulled = new_pair(sweep, op, callee_of(op), targets)
     if y in ev.places:
         ev.places[pair] = ev.places[y]
     shown = _shown_to_pullback(op, pulled)
@@ -137,11 +132,32 @@ def _called(
     else:
         ev.block.append(Unpack((y, back), pair, None, op.span))
     ev.note_alias(back, (*held, *(x for _, x in op.keywords)))
+    return called_back(sweep, op, back, y_dot, targets)
+
+
+def new_pair(
+    sweep: Sweep, op: Call, f: Any, targets: Sequence[Operand]
+) -> tuple[Value, Value, list[int]]:
+    """Return values for what a rule of `f`, or a pullback, returns for `op`: the pair of the result
+    and a pullback, and the pullback; and the places of the active `targets`."""
+    ev, y = sweep.ev, result_of(op)
+    pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
+    back = ev.value(ANYTHING, name=f"{y.name}_back")
+    pulled = [i for i, x in enumerate(targets) if isinstance(x, Value) and x in sweep.active]
+    ev.rule_pairs[pair] = RulePair(f, y, pulled)
+    return pair, back, pulled
+
+
+def called_back(
+    sweep: Sweep, op: Call, back: Value, y_dot: Value, targets: Sequence[Operand]
+) -> Step:
+    """Write the call of `back`, which takes the cotangent of `y_dot` to those of `targets`."""
+    ev, y = sweep.ev, result_of(op)
 
     def use(scope: Scope, y_bar: Operand) -> None:
-        if isinstance(t, Array):
+        if isinstance(ev.types[y], Array):
             y_bar = whole(ev, y_bar, y)
-        found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
+        found = ev.operation(operator.call, (back, y_bar), ANYTHING, name="bars")
         bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
         ev.write(Unpack(bars, found))
         for x, bar in zip(targets, bars[1:], strict=True):
@@ -173,16 +189,16 @@ def _pushed(sweep: Sweep, op: Call) -> Step:
     """Write a tangent by a forward rule that does not change with the operands of the function:
     its reverse is the pullback of the function, for the tangents."""
     ev, (f, count, *given) = sweep.ev, op.operands
-    assert op.result is not None and isinstance(f, Const) and isinstance(count, Const)
+    assert isinstance(f, Const) and isinstance(count, Const)
     n: Any = count.value
-    y = ev.value(ev.types[op.result], name="y")
+    y = ev.value(ev.types[result_of(op)], name="y")
     primal = Call(y, f, tuple(given[n:]), op.keywords, op.span)
     rule, rules = _rule_for(ev, primal), lookup(f.value)
     active = {i for i, x in enumerate(given[n:]) if x in sweep.active}
     if rule is None or rules is None or not active <= {*rules.steady}:
         raise NotCovered(f"{name_of(f.value)} has no rule for such operands", op.span)
     function = rule.for_wanted(_wanted(sweep, given[:n]))
-    return _called(sweep, primal, function, op.result, given[:n])
+    return _called(sweep, primal, function, result_of(op), given[:n])
 
 
 steps[pushed] = _pushed
@@ -204,8 +220,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     Return ``None`` if the evaluator does not cover the source of the rule.
     """
-    ev, y = sweep.ev, op.result
-    assert y is not None
+    ev, y = sweep.ev, result_of(op)
     function = rule.written
     if all(is_double(ev, x, x in sweep.active) for x in op.operands):
         function = getattr(function, "of_arrays", function)
@@ -285,16 +300,11 @@ def is_double(ev: Evaluator, x: Operand, is_active: bool) -> bool:
     return isinstance(t, Number) and t.kinds <= {float, np.float64, *whole}
 
 
-_Called: Any = operator.call
-"""Callee for calls of a value of the program."""
-
-
 def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     rules = lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
-    args = tuple(example(ev, x) for x in op.operands)
-    kwargs = {name: example(ev, x) for name, x in op.keywords}
+    args, kwargs = examples_of(ev, op)
     for rule in rules.rrules:
         if not rule.keyword_bars and rule.accepts(args, kwargs):
             if len(rules.rrules) == 1 or tried(rule.function, args, kwargs) is not NotImplemented:
@@ -317,6 +327,12 @@ def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return UNFIT
     except Exception:  # the rule does not accept the examples
         return None
+
+
+def examples_of(ev: Evaluator, op: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return examples of the operands of a call, and of those by name."""
+    named = {name: example(ev, x) for name, x in op.keywords}
+    return tuple(example(ev, x) for x in op.operands), named
 
 
 def example(ev: Evaluator, x: Operand) -> Any:

@@ -28,7 +28,7 @@ from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.formulas import formula, steps
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -161,8 +161,8 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
     """Return the reverse of ``pop``: put the cotangent of the popped item at its place."""
-    y, (row,) = op.result, op.operands
-    assert y is not None and isinstance(row, Value)
+    y, (row,) = result_of(op), op.operands
+    assert isinstance(row, Value)
 
     def back(scope: Scope) -> None:
         y_bar = scope.take(y)
@@ -184,8 +184,8 @@ steps[rows.take_last] = steps[rows.take_first] = _pop_back
 
 def _extreme_back(sweep: Sweep, op: Call) -> Step:
     """Return the reverse of ``max`` or ``min``: ties share the cotangent."""
-    y, (row,) = op.result, op.operands
-    assert y is not None and isinstance(row, Value)
+    y, (row,) = result_of(op), op.operands
+    assert isinstance(row, Value)
     places = sweep.ev.operation(rows.ties, (row, y), ANYTHING, name="ties")
 
     def back(scope: Scope) -> None:

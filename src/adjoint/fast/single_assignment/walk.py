@@ -175,6 +175,12 @@ def callee_of(op: Op) -> Any:
     return op.callee.value if type(op) is Call and type(op.callee) is Const else None
 
 
+def result_of(op: Call) -> Value:
+    """Return the result of a call that has one."""
+    assert op.result is not None
+    return op.result
+
+
 def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
     """Return whether an operation is a call of `f`."""
     return type(op) is Call and type(op.callee) is Const and op.callee.value is f

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.fast.evaluate.call_frames import Splits
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Number, has_complex, type_of
@@ -62,14 +61,11 @@ def demand_in_domain(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> None:
     if state is None or domain is None:
         return
     kind, test, place = domain
-    if state.decided == len(state.decisions) and state.decided >= MOST_TESTED:
+    if state.choice.is_open() and state.choice.met >= MOST_TESTED:
         return
     found = truth(ev, ev.inline(ev.outside.own_closure(test), [args[place]], {}))
     if isinstance(found, Value):
-        if state.decided == len(state.decisions):
-            raise Splits(state, found)
-        state.decided += 1
-        found = Known(state.decisions[state.decided - 1])
+        found = Known(state.choice.outcome(found))
     if found.value:
         raise Raises(kind, f"a call that raises {kind.__name__}", ev.span)
 

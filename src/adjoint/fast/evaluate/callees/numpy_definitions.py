@@ -16,8 +16,8 @@ from adjoint.rules.scipy.equivalents import with_derivative_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 definitions: dict[Any, Any] = {}
-_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
-several: Any = tuple if _NUMPY_2 else list
+several: Any = tuple if int(np.__version__.partition(".")[0]) >= 2 else list
+"""What functions of NumPy return that return several arrays."""
 
 
 def definition(*functions: Any) -> Callable[[F], F]:

@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.plain_classes import has_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
@@ -39,18 +39,10 @@ CACHED: Any = type(functools.lru_cache(lambda: None))
 _CONSTANTS = (type(None), bool, int, float, str, type, ModuleType, FunctionType)
 
 
-def _cached_call(f: Any, *args: Any, **keywords: Any) -> Any:
-    """Stand for a call of a function that the program has wrapped."""
-    raise NotImplementedError
-
-
-def _caching(f: Any) -> Any:
+@in_programs
+@handler(functools.cache)
+def _caching(ev: Evaluator, f: Abstract) -> Abstract:
     """Stand for ``lru_cache(…)``."""
-    raise NotImplementedError
-
-
-@handler(functools.cache, _caching)
-def _(ev: Evaluator, f: Abstract) -> Abstract:
     return Partial(Known(_cached_call), (f,), ())
 
 
@@ -61,7 +53,6 @@ def _(ev: Evaluator, maxsize: Abstract = Known(128), typed: Abstract = Known(Fal
     return Known(_caching)
 
 
-@handler(_cached_call)
 def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
     """Evaluate a call of a cached function."""
     if isinstance(f, Known):
@@ -94,6 +85,9 @@ def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstrac
             raise NotCovered("a cached function that changes something", ev.span)
         ev.cached[key] = found
     return ev.cached[key]
+
+
+_cached_call = in_programs(call_cached)
 
 
 def call_wrapper(

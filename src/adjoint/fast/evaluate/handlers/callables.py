@@ -6,12 +6,11 @@ import copy
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.objects.container_copies import copied, deep_copy
 from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
@@ -45,13 +44,9 @@ def _(ev: Evaluator, wrapped: Abstract) -> Abstract:
     return Partial(Known(_wrapping), (wrapped,), ())
 
 
-def _wrapping(wrapped: Any, wrapper: Any) -> Any:
+@in_programs
+def _wrapping(ev: Evaluator, wrapped: Abstract, wrapper: Abstract) -> Abstract:
     """Stand for what ``functools.wraps(wrapped)`` returns."""
-    raise NotImplementedError
-
-
-@handler(_wrapping)
-def _(ev: Evaluator, wrapped: Abstract, wrapper: Abstract) -> Abstract:
     return ev.call(Known(functools.update_wrapper), [wrapper, wrapped], {})
 
 

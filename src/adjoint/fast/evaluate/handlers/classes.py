@@ -62,9 +62,7 @@ def _(
         raise NotCovered("a class with keywords, or with bases that are not known", ev.span)
     namespace = ev.allocate(DictOf((), ()))
     cell = ev.call(body, [namespace], {})
-    held = ev.held(namespace)
-    assert isinstance(held, DictOf)
-    entries = dict(zip(held.keys, held.items, strict=True))
+    entries = ev.entries(namespace) or {}
     made = build(ev, known[0], tuple(known[2:]), entries, known[1])
     if isinstance(cell, Ref) and isinstance(ev.held(cell), CellOf):
         ev.heap[cell.address] = CellOf((made,))
@@ -102,9 +100,10 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> 
 
 @handler(primitives.delete_class_name)
 def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
-    held = _namespace(ev, namespace)
+    _namespace(ev, namespace)
     assert isinstance(namespace, Ref) and isinstance(name, Known)
-    left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
+    left = ev.entries(namespace) or {}
+    left.pop(name.value, None)
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)
 

@@ -42,9 +42,7 @@ def _(
 ) -> Abstract:
     assert isinstance(code, Known) and isinstance(namespace, Known)
     given = () if isinstance(defaults, Known) and defaults.value is None else ev.sequence(defaults)
-    by_name: tuple[tuple[str, Abstract], ...] = ()
-    if isinstance(held := ev.held(named), DictOf):
-        by_name = tuple(zip(held.keys, held.items, strict=True))
+    by_name = tuple((ev.entries(named) or {}).items())
     if given is None:
         raise NotCovered("defaults of unknown number", ev.span)
     fields = ev.allocate(DictOf((), ()))

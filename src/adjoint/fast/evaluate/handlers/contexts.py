@@ -17,7 +17,6 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.callees.library import catches_warnings
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.iterators.suspended_generators import Suspended, run_to_end, started
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.values import (
@@ -73,10 +72,9 @@ def _(ev: Evaluator, manager: Abstract, *details: Abstract) -> Abstract:
 
 @handler(_MANAGER)
 def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstract:
-    positional, names = ev.sequence(args), ev.keys(keywords)
-    if positional is None or names is None:
+    positional, named = ev.sequence(args), ev.entries(keywords)
+    if positional is None or named is None:
         raise NotCovered("a context manager of unknown arguments", ev.span)
-    named = {name: item(ev, keywords, Known(name)) for name in names}
     made = ev.call(f, positional, named)
     return ev.allocate(Instance(_MANAGER, ("gen",), (made,)))
 

@@ -166,10 +166,8 @@ def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
 @handler(primitives.apply)
 def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstract:
     items = ev.sequence(args)
-    named: dict[str, Abstract] = {}
-    if isinstance(held := ev.held(keywords), DictOf):
-        named = dict(zip(held.keys, held.items, strict=True))
-    elif not (isinstance(keywords, Known) and not keywords.value):
+    named = {} if isinstance(keywords, Known) and not keywords.value else ev.entries(keywords)
+    if named is None:
         raise NotCovered("a call with **", ev.span)
     if isinstance(f, Known) and f.value is zip and (of := records(ev, args)) is not None:
         return _transposed(ev, of)
@@ -212,7 +210,7 @@ def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = No
     if keys is None:
         raise NotCovered("** of something else than a dict", ev.span)
     ev.demand_own_list(mapping.address)
-    made = dict(zip(held.keys, held.items, strict=True))
+    made = ev.entries(mapping) or {}
     more = {k: item(ev, other, closed(ev, k)) for k in keys}
     if f is not None and made.keys() & more.keys():
         raise NotCovered("a keyword that is given twice", ev.span)

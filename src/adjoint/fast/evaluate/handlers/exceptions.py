@@ -3,7 +3,7 @@
 A program runs a ``try`` as if nothing were raised: an exception that occurs while it runs sends the
 call to the generic tier. An exception that the evaluator itself finds, as a missing attribute or
 key, takes the handler at specialisation; so does a ``raise`` in a branch that depends on numbers,
-in one side of the branch (`frames.Splits`).
+in one side of the branch (`call_frames.Choice`).
 """
 
 from __future__ import annotations

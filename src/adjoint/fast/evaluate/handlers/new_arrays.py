@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.callees.arguments import is_none
 from adjoint.fast.evaluate.callees.library import checked
-from adjoint.fast.evaluate.callees.numpy_definitions import vectorized, windows
+from adjoint.fast.evaluate.callees.numpy_definitions import several, vectorized, windows
 from adjoint.fast.evaluate.callees.samples import repeated
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
@@ -31,8 +31,6 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Const, Operand, Value
-
-_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 
 
 @handler(np.array)
@@ -268,7 +266,7 @@ def _is_array_or_number(ev: Evaluator, x: Abstract) -> bool:
 
 
 def _several(ev: Evaluator, found: tuple[Any, ...]) -> Abstract:
-    return Tuple(found) if _NUMPY_2 else ev.allocate(ListOf(found))
+    return Tuple(found) if several is tuple else ev.allocate(ListOf(found))
 
 
 def _at_least(f: Any) -> None:

@@ -74,23 +74,6 @@ def _(ev: Evaluator, a: Abstract = Known(0), *base: Abstract) -> Abstract:
         raise Raises(type(error), "int of what is no integer", ev.span) from None
 
 
-def _of_finite(f: Any) -> None:
-    @handler(f)
-    def _(ev: Evaluator, a: Abstract) -> Abstract:
-        """The answer for an integer is known, though the integer may not be."""
-        folded = fold_known(f, [a], {})
-        if folded is not None:
-            return folded
-        t = ev.types[a] if isinstance(a, Value) else None
-        if isinstance(t, Number) and t.kinds <= {int, bool}:
-            return Known(f is math.isfinite)
-        return ev.infer(f, [a])
-
-
-for _test in (math.isnan, math.isinf, math.isfinite):
-    _of_finite(_test)
-
-
 @handler(math.dist)
 def _(ev: Evaluator, p: Abstract, q: Abstract) -> Abstract:
     """Of lists and tuples, it is the norm of a difference."""
@@ -172,18 +155,19 @@ for _f in (max, min):
     _extreme(_f)
 
 
-def _class_of_numbers(f: Any, of_integers: bool) -> None:
+def _class_of_numbers(f: Any) -> None:
     @handler(f)
     def _(ev: Evaluator, x: Abstract) -> Abstract:
+        """The answer for an integer is known, though the integer may not be."""
         t = ev.types[x] if isinstance(x, Value) else None
         if isinstance(t, Number) and t.kinds <= {int, bool}:
-            return Known(of_integers)
+            return Known(f is math.isfinite)
         folded = fold_known(f, [x], {})
         return infer_call(ev, f, [x], {}) if folded is None else folded
 
 
 for _test in (math.isnan, math.isinf, math.isfinite):
-    _class_of_numbers(_test, _test is math.isfinite)
+    _class_of_numbers(_test)
 
 
 @handler(np.mean, np.ndarray.mean)

@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.types import ANYTHING, number
 from adjoint.fast.evaluate.values import Abstract, Instance, Known
 from adjoint.fast.not_covered import NotCovered
@@ -60,13 +60,9 @@ for _name in ("randrange", "randint", "getrandbits"):
     _of_integers(_name)
 
 
-def _standard(generator: Any, name: str) -> float:
+@in_programs
+def _standard(ev: Evaluator, generator: Abstract, name: Abstract) -> Abstract:
     """Stand for a draw with mean 0 and deviation 1, or with rate 1."""
-    raise NotImplementedError
-
-
-@handler(_standard)
-def _(ev: Evaluator, generator: Abstract, name: Abstract) -> Abstract:
     assert isinstance(name, Known)
     options = (1.0,) if name.value == "expovariate" else (0.0, 1.0)
     return _draw(ev, generator, name.value, float, *map(Known, options))

@@ -13,11 +13,12 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import restorable
-from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.iterables import demand_steps
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
+from adjoint.fast.evaluate.objects.templates import unfolded
 from adjoint.fast.evaluate.rows import as_row, items_at, number_of, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, number
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, Tuple
@@ -55,13 +56,9 @@ def _of_many(xs: Any, key: Any, descends: Any) -> Any:
     return [items[order[i]] for i in range(len(items))]
 
 
-def _order_of(keys: Any, descends: Any) -> Any:
+@in_programs
+def _order_of(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
     """Stand for the places of the items of a list in their order."""
-    raise NotImplementedError
-
-
-@handler(_order_of)
-def _(ev: Evaluator, keys: Abstract, descends: Abstract) -> Abstract:
     row = row_of(ev, keys)
     if row is None or not isinstance(descends, Known) or has_complex(number_of(ev, row)):
         raise NotCovered("an order of such keys", ev.span)
@@ -97,7 +94,7 @@ def _sorted(
     if items is None or not isinstance(reverse, Known) or type(reverse.value) not in (bool, int):
         raise NotCovered("a call of sorted", ev.span)
     descends = bool(reverse.value)
-    items = [*map(_unfolded, items)]
+    items = [*map(unfolded, items)]
     keys = keys_of(ev, items, key)
 
     def in_order(made: list[Any]) -> Abstract:
@@ -118,18 +115,12 @@ def keys_of(ev: Evaluator, items: list[Abstract], key: Abstract) -> list[Abstrac
     """Return the keys by which items are ordered."""
     if isinstance(key, Known) and key.value is None:
         return items
-    return [_unfolded(ev.call(key, [x], {})) for x in items]
-
-
-def _unfolded(a: Abstract) -> Abstract:
-    """Return a known tuple as a tuple of known items; anything else unchanged."""
-    is_tuple = isinstance(a, Known) and type(a.value) is tuple
-    return Tuple(tuple(map(Known, a.value))) if is_tuple else a  # type: ignore[union-attr]
+    return [unfolded(ev.call(key, [x], {})) for x in items]
 
 
 def first(ev: Evaluator, f: Any, items: list[Abstract], key: Abstract) -> Abstract:
     """Evaluate ``max(items, key=key)`` or that of ``min``."""
-    items = [*map(_unfolded, items)]
+    items = [*map(unfolded, items)]
     keys = keys_of(ev, items, key)
     known = _known(ev, keys, lambda made: items[f(range(len(made)), key=made.__getitem__)])
     if known is not None:

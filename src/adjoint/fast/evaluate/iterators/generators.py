@@ -73,8 +73,7 @@ def may_have_stopped(ev: Evaluator, consumer: Consumer) -> bool:
 
 def _goes_on(ev: Evaluator, consumer: Consumer) -> None:
     """Set the flag: the operations that follow run only if the iteration goes on."""
-    if consumer.stops:
-        _hold(ev, consumer, Known(True), *_cell(ev, consumer).items[1:])
+    _hold(ev, consumer, Known(True), *_cell(ev, consumer).items[1:])
 
 
 def rest(ev: Evaluator, consumer: Consumer, block: Block) -> list[Abstract] | None:
@@ -189,11 +188,16 @@ def through(
     return carried, lambda x, now: _filtered(ev, function, x, now, body, stops)
 
 
+def is_chosen(ev: Evaluator, function: Abstract, x: Abstract) -> Any:
+    """Return the truth value by which ``filter(function, ...)`` chooses `x`."""
+    is_none = isinstance(function, Known) and function.value is None
+    return truth(ev, x if is_none else ev.call(function, [x], {}))
+
+
 def _filtered(
     ev: Evaluator, function: Abstract, x: Abstract, now: list[Abstract], body: Body, stops: bool
 ) -> list[Abstract] | None:
-    is_none = isinstance(function, Known) and function.value is None
-    chosen = truth(ev, x if is_none else ev.call(function, [x], {}))
+    chosen = is_chosen(ev, function, x)
     left: list[Abstract] = [*([Known(True)] if stops else []), *now]
     if isinstance(chosen, Known):
         return body(x, now) if chosen.value else left

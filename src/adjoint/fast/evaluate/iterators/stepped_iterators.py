@@ -28,11 +28,11 @@ from adjoint.fast.evaluate.iterables import (
     steps_of,
     used_again,
 )
+from adjoint.fast.evaluate.iterators.generators import is_chosen
 from adjoint.fast.evaluate.iterators.suspended_generators import Suspended, resumed, started
 from adjoint.fast.evaluate.objects.exceptions import stopping
-from adjoint.fast.evaluate.truth_values import truth
+from adjoint.fast.evaluate.unrolling import tested
 from adjoint.fast.evaluate.values import (
-    MISSING,
     Abstract,
     Generating,
     Iterating,
@@ -217,11 +217,9 @@ def _row(ev: Evaluator, source: Iterating) -> tuple[Abstract | None, Iterating]:
 
 def _chosen(ev: Evaluator, source: Iterating, inner: Ref) -> Abstract | None:
     """Return the next item of a ``filter``."""
-    function = source.function
-    assert function is not None
-    is_none = isinstance(function, Known) and function.value is None
+    assert source.function is not None
     while (found := advance(ev, inner)) is not None:
-        chosen = truth(ev, found if is_none else ev.call(function, [found], {}))
+        chosen = is_chosen(ev, source.function, found)
         if not isinstance(chosen, Known):
             raise NotCovered(_REASON, ev.span)
         if chosen.value:
@@ -281,14 +279,9 @@ def loop_with_yields(
     while rounds < MOST_UNROLLED:
         rounds += 1
         if xs is None:
-            assert op.test is not None
-            values.update(zip(op.test.parameters, carried, strict=True))
-            tested = ev.run(op.test)
-            condition = None if tested is None else truth(ev, tested[0])
-            if tested is None or not isinstance(condition, Known):
+            condition, carried = tested(ev, op, carried)
+            if not isinstance(condition, Known):
                 raise NotCovered("a generator whose end depends on numbers", op.span)
-            pairs = zip(carried, tested[1:], strict=True)
-            carried = [x if y is MISSING else y for x, y in pairs]
             is_over, given = not condition.value, carried
         else:
             item = advance(ev, xs)

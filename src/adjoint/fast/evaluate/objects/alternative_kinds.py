@@ -82,9 +82,8 @@ def copy_of(ev: Evaluator, a: Any, heap: Mapping[int, HeapObject]) -> CopyOf | N
         return a
     held = heap.get(a.address) if isinstance(a, Ref) else None
     items: tuple[Any, ...] = ()
-    if isinstance(a, External) and type(a.sample) is dict:
-        found = (ev.outside.read(a.source, "item", k, x) for k, x in a.sample.items())
-        held = DictOf(tuple(a.sample), tuple(found))
+    if isinstance(a, External) and (entries := ev.entries(a)) is not None:
+        held = DictOf(tuple(entries), tuple(entries.values()))
     if isinstance(held, DictOf):
         keys: Any = tuple((key, type(key)) for key in held.keys)
         is_plain = held.kind is dict and all(map(is_constant_key, held.keys))

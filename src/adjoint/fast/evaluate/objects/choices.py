@@ -7,8 +7,7 @@ with what is known there; so a method ends in as many ways as its comparisons ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from adjoint.fast.evaluate.call_frames import Choice
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
@@ -19,22 +18,6 @@ MOST = 6
 REASON = "a comparison of elements that depends on numbers"
 
 
-@dataclass(eq=False)
-class Choice:
-    """The outcomes of the comparisons so far, and how many of them have been met."""
-
-    outcomes: tuple[bool, ...]
-    met: int = 0
-
-
-class Undecided(Exception):
-    """Raised where the outcome of a comparison is not chosen yet."""
-
-    def __init__(self, choice: Choice, condition: Value) -> None:
-        super().__init__(REASON)
-        self.choice, self.condition = choice, condition
-
-
 def decided(ev: Evaluator, found: Abstract) -> bool:
     """Return the outcome of a comparison."""
     if isinstance(found, Known):
@@ -42,7 +25,4 @@ def decided(ev: Evaluator, found: Abstract) -> bool:
     if not ev.choices or not isinstance(found, Value):
         raise NotCovered(REASON, ev.span)
     choice: Choice = ev.choices[-1]
-    if choice.met == len(choice.outcomes):
-        raise Undecided(choice, found)
-    choice.met += 1
-    return choice.outcomes[choice.met - 1]
+    return choice.outcome(found)

@@ -50,14 +50,12 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
         return ev.allocate(held)
     if isinstance(a, External):
         items = ev.sequence(a)
-        keys = ev.keys(a)
+        entries = ev.entries(a)
         if items is not None:
             made = tuple(map(part, items))
             return ev.allocate(ListOf(made)) if ev.is_list(a) else Tuple(made, type(a.sample))
-        if keys is not None:
-            read = ev.outside.read
-            found = [part(read(a.source, "item", key, a.sample[key])) for key in keys]
-            return ev.allocate(DictOf(keys, tuple(found)))
+        if entries is not None:
+            return ev.allocate(DictOf(tuple(entries), tuple(map(part, entries.values()))))
     if isinstance(a, Ref | External):
         raise NotCovered("a copy of an object of another kind", ev.span)
     return a

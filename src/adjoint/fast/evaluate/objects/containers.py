@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.call_frames import Undecided
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.objects.choices import Undecided, decided
+from adjoint.fast.evaluate.objects.choices import decided
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
@@ -171,10 +172,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
         return dict(zip(ev.keys(a) or (), _fields(ev, a), strict=True))
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         return opened_element(ev, a)
-    if isinstance(a, External) and type(a.sample) is dict:
-        read = ev.outside.read
-        items = a.sample.items()
-        return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
+    if (entries := ev.entries(a)) is not None:
+        return {k: opened_element(ev, x) for k, x in entries.items()}
     if isinstance(a, External) and isinstance(a.sample, set | frozenset):
         return type(a.sample)(a.sample)
     items_, kind = ev.sequence(a), ev.class_of(a)

@@ -56,16 +56,6 @@ def stopping(ev: Evaluator, returned: Abstract) -> Raises:
     return Raises(StopIteration, reason, ev.span, ev.allocate(held))
 
 
-def arguments_of(ev: Evaluator, a: Abstract) -> Tuple:
-    """Return the ``args`` of an exception."""
-    held = ev.held(a)
-    if not isinstance(held, Instance) or ARGS not in held.names:
-        raise NotCovered("the arguments of an exception of Python", ev.span)
-    found = held.items[held.names.index(ARGS)]
-    assert isinstance(found, Tuple)
-    return found
-
-
 def text_of_exception(ev: Evaluator, a: Ref, cls: Any) -> Abstract:
     """Return ``str`` of an exception; of one that Python raises itself it is not known."""
     owner = next(base for base in cls.__mro__ if "__str__" in vars(base))
@@ -74,7 +64,8 @@ def text_of_exception(ev: Evaluator, a: Ref, cls: Any) -> Abstract:
     held = ev.held(a)
     if owner is not BaseException or not isinstance(held, Instance) or ARGS not in held.names:
         return TEXT
-    args = arguments_of(ev, a).items
-    if not args:
+    args = held.items[held.names.index(ARGS)]
+    assert isinstance(args, Tuple)
+    if not args.items:
         return Known("")
-    return ev.call(Known(str), [args[0] if len(args) == 1 else Tuple(args)], {})
+    return ev.call(Known(str), [args.items[0] if len(args.items) == 1 else Tuple(args.items)], {})

@@ -154,6 +154,16 @@ class Heap(Aliases):
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None
 
+    def entries(self, a: Abstract) -> dict[Any, Abstract] | None:
+        """Return the entries of a dict; ``None`` for anything else."""
+        if isinstance(a, External) and type(a.sample) is dict:
+            read = self.outside.read
+            return {k: read(a.source, "item", k, x) for k, x in a.sample.items()}
+        held = self.held(a)
+        if not isinstance(held, DictOf):
+            return None
+        return dict(zip(held.keys, held.items, strict=True))
+
     def count(self, a: Abstract) -> int | None:
         """Return the number of items of a container of known structure; ``None`` for others."""
         held = self.held(a)

@@ -27,7 +27,7 @@ from adjoint.ir.single import Const, Operand, Value
 Heap = dict[int, HeapObject]
 
 
-def opened(a: Any) -> Any:
+def unfolded(a: Any) -> Any:
     """Return a known tuple as a `Tuple`; anything else unchanged."""
     if isinstance(a, Known) and type(a.value) is tuple:
         return Tuple(tuple(map(Known, a.value)))
@@ -119,7 +119,7 @@ def match(
             copied.append(None)
         return
     if isinstance(template, Either):
-        one, items = alternatives(opened(a), ev), None
+        one, items = alternatives(unfolded(a), ev), None
         if one.numbers[0] not in template.numbers:
             one, items = alternatives(copy_of(ev, a, heap), ev), (a,)
         match(template.place, one.place, found, ev, heap, copied)
@@ -128,7 +128,7 @@ def match(
             match(item, given.get(n, MISSING), found, ev, heap, copied)
         return
     is_object = isinstance(template, CopyOf)
-    others = parts(copy_of(ev, a, heap) if is_object else items_of(opened(a), ev, heap))  # type: ignore[arg-type]
+    others = parts(copy_of(ev, a, heap) if is_object else items_of(unfolded(a), ev, heap))  # type: ignore[arg-type]
     assert others is not None
     for part, other in zip(inside, others, strict=True):
         match(part, other, found, ev, heap, copied)

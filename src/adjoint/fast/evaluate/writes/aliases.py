@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable
 
 from adjoint.fast.evaluate.types import Array, Row, Type, number
+from adjoint.fast.single_assignment.walk import result_of
 from adjoint.fast.support.result_memory import MAY_SHOW, SHOWING
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -66,11 +67,10 @@ class Aliases:
 
     def note_view(self, op: Call) -> None:
         """Record the result of an operation as an alias of its operands."""
-        assert op.result is not None and isinstance(op.callee, Const)
-        self.note_alias(op.result, op.operands)
+        self.note_alias(result_of(op), op.operands)
         x = op.operands[0]
         if isinstance(x, Value) and isinstance(self.types[x], Array) and self._shows(op):
-            self.views[op.result] = op
+            self.views[result_of(op)] = op
 
     def _shows(self, op: Call) -> bool:
         """Return whether an operation shows the elements of its first operand."""

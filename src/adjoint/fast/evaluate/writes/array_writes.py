@@ -84,22 +84,26 @@ def _share(ev: Evaluator, a: Value, value: Operand) -> bool:
 
 
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
+    """Write ``a[index] = value``."""
+    _write_part(ev, runtime.put, a, index, value)
+
+
+def _write_part(ev: Evaluator, f: Any, a: Value, index: Abstract, value: Abstract) -> None:
+    """Write to a part of an array by `f`: `runtime.put` or `runtime.scatter`."""
     index = with_arrays(ev, index)
     if is_truth_value(ev, index):
         a, index = along_new_axis(ev, a, index)
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
     shape = indexed_shape(ev, t, keys_of(index))
-    if isinstance(value, Value) and _share(ev, a, value):
+    if f is runtime.put and isinstance(value, Value) and _share(ev, a, value):
         _demand_order(ev, a, index, shape, value)
-    of_value = ev.types[given] if isinstance(given, Value) else None
-    f: Any = runtime.put
+    of_value = ev.type_at(given)
     if isinstance(of_value, Array) and of_value.shape != shape:
         if len(of_value.shape) > len(shape):
             raise NotCovered("a write of an array with more axes than there are", ev.span)
-        f = runtime.put_broadcast  # NumPy raises where the lengths do not fit
-    if of_value is None and not isinstance(given, Const):
-        raise NotCovered("a write of something else than a number or an array", ev.span)
+        if f is runtime.put:
+            f = runtime.put_broadcast  # NumPy raises where the lengths do not fit
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
 
 
@@ -137,17 +141,7 @@ def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abst
     """Write ``np.add.at(a, index, value)``."""
     if not isinstance(a, Value):
         raise NotCovered("a write to something else than an array", ev.span)
-    index = with_arrays(ev, index)
-    if is_truth_value(ev, index):
-        a, index = along_new_axis(ev, a, index)
-    given = _given(ev, a, value)
-    t = _demand_own(ev, a, given)
-    shape = indexed_shape(ev, t, keys_of(index))
-    of_value = ev.types[given] if isinstance(given, Value) else None
-    if isinstance(of_value, Array) and len(of_value.shape) > len(shape):
-        raise NotCovered("a write of an array with more axes than there are", ev.span)
-    operands = (a, index_operand(ev, index), given)
-    ev.write(Call(None, Const(runtime.scatter), operands, (), ev.span))
+    _write_part(ev, runtime.scatter, a, index, value)
     return Known(None)
 
 
