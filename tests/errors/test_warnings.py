@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.programs import store
 
 ZERO = np.array([0.0, 0.0])
 HAS_VARIABLE = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
@@ -67,6 +68,32 @@ def test_the_same_at_the_same_place(f):
     assert plain and {place for _, _, place, _ in plain} == {__file__}
     assert warned(ad.pullback, f, ZERO) == plain
     assert warned(ad.gradient, f, ZERO) == plain
+
+
+BIG = np.array([1.0, np.inf])
+
+
+def of_slopes(x):
+    m = np.append(x[0], -np.inf).max() + np.sqrt(np.maximum(x - 1.0, 0.0)).sum()
+    return m + np.median(np.append(x, [np.inf, -np.inf])) + np.abs(x * 1j)[0]
+
+
+def of_products(x):
+    by_c = (
+        np.outer(BIG, x + 1.0)[0] + np.kron(BIG, x + 1.0)[:2] + np.multiply.outer(BIG, x + 1.0)[0]
+    )
+    return by_c.sum() + np.inner(BIG, x + 1.0) * 0.0 + np.tensordot(BIG * 1j, x + 1.0, 1).real
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+@pytest.mark.parametrize("f", [*FUNCTIONS, of_slopes, of_products], ids=lambda f: f.__name__)
+def test_tangents_warn_of_nothing_else(f, is_fast, monkeypatch):
+    """A tangent is often infinite or NaN where the value is not."""
+    monkeypatch.setattr(store, "is_enabled", [is_fast])
+    plain, dot = warned(f, ZERO), np.array([1.0, -1.0])
+    assert warned(ad.pushforward, f, (ZERO,), (dot,)) == plain
+    texts = {text for _, text, _, _ in warned(ad.hvp, f, ZERO, dot)}
+    assert texts == {text for _, text, _, _ in plain}
 
 
 def test_once_for_each_line():

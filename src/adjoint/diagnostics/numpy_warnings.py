@@ -130,6 +130,28 @@ def _beginning(settings: dict[str, Any], usual: Any) -> Callable[[], Any]:
     return begin if usual is not None else lambda: np.seterr(**settings)  # NumPy before 2.0
 
 
+def quietly(value: Callable[[], Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return ``f(*args, **kwargs)``, a value and what is derived from it. Of NumPy's errors therein
+    the user sees those of `value`, which computes the value alone; it is called if there are
+    any."""
+    before = _notes[0]
+    wanted = [kind for kind, do in np.geterr().items() if do != "ignore"]
+    try:
+        with np.errstate(call=_note, **dict.fromkeys(wanted, "call")):  # type: ignore[arg-type]
+            return f(*args, **kwargs)
+    finally:
+        if _notes[0] != before:
+            value()
+
+
+_notes: list[int] = [0]
+"""The count of errors seen by `quietly`. Those of other threads only cost a call of `value`."""
+
+
+def _note(kind: str, flag: int) -> None:
+    _notes[0] += 1
+
+
 def reports_underflow() -> bool:
     """Return whether NumPy's underflows are raised, warned of or called, which is not the
     default."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from adjoint.diagnostics.numpy_warnings import begin_logging, end_logging
 from adjoint.levels.level import Level
 from adjoint.locks import make_lock
 
@@ -26,14 +27,20 @@ _lock = make_lock()
 
 @contextmanager
 def entered(level: Level | None) -> Iterator[None]:
-    """Make `level` the level of the thread inside this context."""
+    """Make `level` the level of the thread inside this context.
+
+    On a level, NumPy's warnings get the user's place.
+    """
     count = level is not None
     with _lock:
         in_use[0] += count
     before, current.level = current.level, level
+    token = begin_logging() if count else None
     try:
         yield
     finally:
+        if token is not None:
+            end_logging(token)
         current.level = before
         with _lock:
             in_use[0] -= count

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.numpy_warnings import quietly
 from adjoint.errors import ArgumentError
 from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.distinct_objects import fresh
@@ -28,6 +29,7 @@ from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.operand_copies import copied_containers
 from adjoint.levels.other_names import others
 from adjoint.levels.pullback_tangents import in_places, swept
+from adjoint.levels.random_functions import draws
 from adjoint.levels.running_level import RunningLevel
 from adjoint.primal.array_memory import names_twice, original_of, root_of
 from adjoint.primal.reachability import reached
@@ -218,10 +220,12 @@ class Forward(RunningLevel):
             return self._bind_all(y, bad, args)
         if rules.overridden and _reverse_first(rules, args, kwargs):
             return self._by_reverse_rule(f, rules, args, kwargs)
+        value: Callable[[], Any] = partial(f, *args, **kwargs)
         if not kwargs and rules.frules and (slopes := partials_of(rules, args)) is not None:
             y = self._pointwise(f, rules, slopes, args, dots)
             if y is not DECLINED:
                 return y
+            value = bool  # the user has seen its warnings
         for rule in rules.frules:
             operands, rest = args, kwargs
             if named:
@@ -230,7 +234,10 @@ class Forward(RunningLevel):
                     continue
                 dots = tuple(map(self.tangent, operands))
             if rule.accepts((dots, *operands), rest):
-                result = self.below(rule.function, dots, *operands, **rest)
+                run = self.below
+                if is_own(rule) and not draws(f, args):
+                    run = partial(quietly, value, run)
+                result = run(rule.function, dots, *operands, **rest)
                 if result is not NotImplemented:
                     y, dot = result
                     y = self.value_below(f, y, args, kwargs)
@@ -321,7 +328,8 @@ class Forward(RunningLevel):
 
     def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:
         """Return the tangent of a result from its pullback to `operands`."""
-        return self.below(swept, y, back, tuple(map(self.tangent, operands)))
+        with np.errstate(all="ignore"):
+            return self.below(swept, y, back, tuple(map(self.tangent, operands)))
 
     # ---- arrays ----------------------------------------------------------------------------------
 
