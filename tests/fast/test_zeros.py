@@ -387,12 +387,22 @@ def weighted_by_a_column(x):
     return np.sum(columns * (x[:, None] > 0) * np.array([1.0, 2.0, 3.0]))
 
 
+def positive_parts(x):
+    """Where the variance is cut off at zero, the infinite slope of the root counts for nothing."""
+    v = x
+    for _ in range(2):
+        v = v + 0.5 * (1.0 - np.maximum(v, 0.0)) - 0.75 * np.sqrt(np.maximum(v, 0.0))
+    roots = np.fmax(x, 0.0) ** 0.5 + np.sqrt(1.0 - np.minimum(x, 1.0))
+    return np.sum(v * v + roots * x[::-1]) + np.sqrt(np.maximum(x[0], 0.0)) * x[2]
+
+
 SINGULAR = [
     (distances, np.array([1.0, 2.5, 4.0])),
     (chosen_roots, np.array([0.5, 1.0, 2.0])),
     (roots_in_a_loop, np.array([0.5, 1.0, 2.5])),
     (written_over, np.array([0.5, 1.0, 2.5, 2.5])),
     (weighted_by_a_column, np.array([0.0, 2.0])),
+    (positive_parts, np.array([-1.0, 0.5, 2.0])),
 ]
 
 

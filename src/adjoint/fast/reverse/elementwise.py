@@ -57,18 +57,25 @@ def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
             if are_floats(ev, x, y, y_bar, slope):
                 scope.add(x, product(ev, y_bar, slope, bar_name(x)))
                 continue
-            is_singular = _is_singular(op, slopes) and isinstance(ev.types[y], Array)
+            is_singular = _is_singular(op, slopes)
             ev.is_singular |= is_singular
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
             bar = product(ev, y_bar, beside(ev, y_bar, slope, y), f"{x.name}_bar")
-            if is_singular and ev.is_careful:
-                t = operand_type(ev, bar)
-                bar = ev.operation(runtime.zero_beside, (bar, y_bar), t, name=bar_name(x))
+            if is_singular or slopes.selects:
+                bar = carefully(ev, bar, slope if slopes.selects else y_bar, x)
             bar = fit(ev, bar, x, y)
         else:
             bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
         scope.add(x, bar)
+
+
+def carefully(ev: Evaluator, bar: Operand, factor: Operand, x: Operand) -> Operand:
+    """Write that a product `bar` is zero where one `factor` is, in a careful program."""
+    if not ev.is_careful:
+        return bar
+    t = operand_type(ev, bar)
+    return ev.operation(runtime.zero_beside, (bar, factor), t, name=bar_name(x))
 
 
 def _is_singular(op: Call, slopes: Partials) -> bool:
@@ -169,7 +176,8 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             slope: Operand = ev.operation(share, (x, other, y), t, name="slope")
             if isinstance(t, Array) and not _is_inexact_array(ev, y_bar):
                 slope = cast_to(ev, slope, t)  # it may be an array of truth values
-            scope.add(x, fit(ev, product(ev, y_bar, slope, bar_name(x)), x, y))
+            bar = carefully(ev, product(ev, y_bar, slope, bar_name(x)), slope, x)
+            scope.add(x, fit(ev, bar, x, y))
 
 
 def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:

@@ -362,10 +362,14 @@ def finite_derivative(x: Any) -> Any:
     return x
 
 
-def zero_beside(bar: Any, y_bar: Any) -> Any:
-    """Return the product `bar` of a cotangent and a slope, 0 where the cotangent is 0: also beside
-    an infinite slope."""
-    return bar if finite(bar) else np.where(y_bar == 0, bar.dtype.type(0), bar)
+def zero_beside(bar: Any, factor: Any) -> Any:
+    """Return the product `bar` of a cotangent and a slope, 0 where one of them, `factor`, is 0:
+    also if the other one is infinite."""
+    if finite(bar):
+        return bar
+    if type(bar) is not np.ndarray:
+        return bar if factor else type(bar)(0)
+    return np.where(factor == 0, bar.dtype.type(0), bar)
 
 
 # ---- batches -------------------------------------------------------------------------------------
