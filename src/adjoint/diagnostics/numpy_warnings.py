@@ -144,6 +144,12 @@ def quietly(value: Callable[[], Any], f: Callable[..., Any], *args: Any, **kwarg
             value()
 
 
+def ignoring(kinds: tuple[str, ...], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return ``f(*args, **kwargs)``; ignore NumPy's errors of these kinds."""
+    with np.errstate(**dict.fromkeys(kinds, "ignore")):  # type: ignore[arg-type]
+        return f(*args, **kwargs)
+
+
 _notes: list[int] = [0]
 """The count of errors seen by `quietly`. Those of other threads only cost a call of `value`."""
 

@@ -56,7 +56,7 @@ class Task:
 
     def simplified(self, block: Block, own: Block | None = None) -> Block:
         """Run the passes over a block; see `passes.sequence`."""
-        written = written_to(self.ev) | self.apart
+        written = written_to(self.ev) | self.apart | self.ev.ignored.keys()
         return simplified(block, self.name, self.ev.types, written, self.stages, own)
 
 

@@ -28,6 +28,7 @@ def written(program: Program) -> Writer:
         return dim if isinstance(dim, int) else ev.outside.size_of(dim) or LARGE
 
     writer = Writer(ev.types, ev.places, ev.origins, length_of)
+    writer.ignored = ev.ignored
     if program.has_tangents:
         _write_tangents(writer, program)
         return writer

@@ -120,7 +120,8 @@ def specialise(
             made = _specialised(ev, f, args, mode, ORDERS[order])
             if mode.has_rows:
                 return with_rows(made)
-            return _with_plain_floats(made) if is_plain and not mode.is_careful else made
+            is_plain &= not (mode.is_careful or ev.ignored)
+            return _with_plain_floats(made) if is_plain else made
         except _OtherOrder:
             order += 1
         except NeedsKnown as error:

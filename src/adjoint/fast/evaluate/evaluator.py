@@ -3,6 +3,7 @@ each other by."""
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from adjoint.errors import place_text
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
+from adjoint.fast.evaluate.types import Array, Number, Row, Symbol, Type
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -41,8 +42,11 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, TooDeep
 from adjoint.fast.support.functions import assigned, leave
+from adjoint.fast.support.members import members
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+_ARITHMETIC = members(operator, "add sub mul truediv floordiv mod pow neg abs")
 
 MOST_CALLS = 60
 """Greatest depth of inlined calls."""
@@ -90,6 +94,10 @@ class Evaluator(InferringDraft, ABC):
         The list of what is printed: a tuple of the texts, and the options of `print`.
     global_cells
         By global variable that the program stores: the cell of its value.
+    error_settings
+        The errors of NumPy that ``with np.errstate`` ignores at present.
+    ignored
+        By result of a call in such a context: the errors that it ignores.
     slopes
         By partial derivative and kinds of operands: its operations (`reverse.evaluated_slopes`).
     """
@@ -114,8 +122,26 @@ class Evaluator(InferringDraft, ABC):
         self.orders = 1
         self.slopes: dict[Any, Any] = {}
         self.tries = 0
+        self.error_settings = self.allocate(Instance(np.errstate, ("ignored",), (Known(()),)))
+        self.ignored: dict[Value, tuple[str, ...]] = {}
         self.printed = self.allocate(ListOf(()))
         self.global_cells: dict[tuple[int, str], Ref] = {}
+
+    def operation(
+        self,
+        f: Any,
+        operands: Sequence[Operand],
+        t: Type,
+        keywords: tuple[tuple[str, Operand], ...] = (),
+        name: str | None = None,
+    ) -> Value:
+        result = super().operation(f, operands, t, keywords, name)
+        settings = self.heap.get(self.error_settings.address)
+        if isinstance(settings, Instance) and isinstance(now := settings.items[0], Known):
+            if now.value and (f in _ARITHMETIC or isinstance(f, np.ufunc)):
+                self.ignored[result] = now.value
+                self.is_singular = True
+        return result
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with, and those between

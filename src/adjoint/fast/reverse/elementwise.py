@@ -37,6 +37,7 @@ from adjoint.fast.single_assignment.walk import callee_of, result_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.result_memory import COPIES, IDENTITIES
+from adjoint.fast.support.structural_zeros import zero_beside
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.partials import Partials
@@ -75,7 +76,7 @@ def carefully(ev: Evaluator, bar: Operand, factor: Operand, x: Operand) -> Opera
     if not ev.is_careful:
         return bar
     t = operand_type(ev, bar)
-    return ev.operation(runtime.zero_beside, (bar, factor), t, name=bar_name(x))
+    return ev.operation(zero_beside, (bar, factor), t, name=bar_name(x))
 
 
 def _is_singular(op: Call, slopes: Partials) -> bool:
@@ -146,12 +147,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b), y = scope.ev, op.operands, result_of(op)
     divisor = beside(ev, y_bar, conjugated(ev, b), y)
     quotient = inferred(ev, operator.truediv, (y_bar, divisor), bar_name(a))
+    quotient = carefully(ev, quotient, y_bar, a)
     if isinstance(a, Value) and a in scope.sweep.active:
         demand_inexact(ev, a)
         scope.add(a, fit(ev, quotient, a, y))
     if isinstance(b, Value) and b in scope.sweep.active:
         demand_inexact(ev, b)
         bar = inferred(ev, operator.mul, (quotient, conjugated(ev, y)), bar_name(b))
+        bar = carefully(ev, bar, y_bar, b)
         bar = inferred(ev, operator.neg, (bar,), bar_name(b))
         scope.add(b, fit(ev, bar, b, y))
 
@@ -162,7 +165,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     if isinstance(x, Value):
         demand_inexact(scope.ev, x)
     bar = inferred(scope.ev, operator.truediv, (y_bar, conjugated(scope.ev, x)), bar_name(x))
-    scope.add(x, bar)
+    scope.add(x, carefully(scope.ev, bar, y_bar, x))
 
 
 @formula(np.maximum, np.minimum)

@@ -12,12 +12,13 @@ import keyword
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.numpy_warnings import ignoring
 from adjoint.fast.evaluate.types import Array, Dim, Type
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
@@ -77,6 +78,8 @@ class Formulas:
         The objects of the names in the source, without builtins. Modules are copies with the
         members that the source needs, so that later assignments to module attributes have no
         effect.
+    ignored
+        By result of a call: the errors of NumPy that it ignores.
     """
 
     def __init__(self, types: dict[Value, Type], length_of: Callable[[Dim], int]) -> None:
@@ -87,6 +90,7 @@ class Formulas:
         self._numbers: dict[str, int] = {}
         self._texts: dict[Value, tuple[str, int]] = {}
         self._constants: dict[int, str] = {}
+        self.ignored: Mapping[Value, tuple[str, ...]] = {}
 
     # ---- names -----------------------------------------------------------------------------------
 
@@ -159,6 +163,10 @@ class Formulas:
         """Return the text of a call, and its level."""
         assert isinstance(op.callee, Const)
         f, xs = op.callee.value, op.operands
+        if op.result in self.ignored:
+            kinds = self.ignored[op.result]
+            given = f"{kinds!r}, {self.function(f)}, {self.arguments(op, 0)}"
+            return f"{self.function(ignoring)}({given})", ATOM
         infix = _INFIX.get(f)
         if infix is not None and len(xs) == 2:
             sign, level = infix

@@ -202,7 +202,7 @@ class Writer(Formulas):
         """Write the result of arithmetic over a large operand that nothing else reads; return
         whether there is one."""
         t = self.types[v]
-        if type(t) is not Array:
+        if type(t) is not Array or v in self.ignored:
             return False
         f = callee_of(op)
         sign = _SIGNS.get(f)

@@ -362,16 +362,6 @@ def finite_derivative(x: Any) -> Any:
     return x
 
 
-def zero_beside(bar: Any, factor: Any) -> Any:
-    """Return the product `bar` of a cotangent and a slope, 0 where one of them, `factor`, is 0:
-    also if the other one is infinite."""
-    if finite(bar):
-        return bar
-    if type(bar) is not np.ndarray:
-        return bar if factor else type(bar)(0)
-    return np.where(factor == 0, bar.dtype.type(0), bar)
-
-
 # ---- batches -------------------------------------------------------------------------------------
 
 

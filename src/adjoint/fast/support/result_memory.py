@@ -12,6 +12,7 @@ from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members
+from adjoint.fast.support.structural_zeros import zero_beside
 from adjoint.ir import primitives
 from adjoint.rulekit.row_sums import by_class, by_sample, column_sums
 
@@ -118,7 +119,7 @@ VIEWS: frozenset[Any] = members(
     by_sample,
     runtime.assigned,
     runtime.fitting,
-    runtime.zero_beside,
+    zero_beside,
     runtime.real_part,
     runtime.imaginary_part,
     same,

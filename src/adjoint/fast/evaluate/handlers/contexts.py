@@ -1,8 +1,8 @@
 """Handlers of ``with``, and of the context managers of Python and NumPy.
 
-A manager of a user class is entered and left by calls of its methods. `numpy.errstate` and
-`warnings.catch_warnings` do nothing in a program, because it leaves the call to the generic tier at
-the first warning, whatever is asked for.
+A manager of a user class is entered and left by calls of its methods. Arithmetic within
+`numpy.errstate` ignores what that ignores. Else it and `warnings.catch_warnings` do nothing in a
+program, because it leaves the call to the generic tier at the first warning, whatever is asked for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,15 @@ _LEFT = Known(False)
 def _(ev: Evaluator, manager: Abstract) -> Abstract:
     held, cls = ev.held(manager), ev.class_of(manager)
     if cls in _SILENT and isinstance(manager, Ref):
-        ev.heap[manager.address] = Instance(cls, ("entered",), (ENTERED,))
+        assert isinstance(held, Instance)
+        before = _ignored(ev)
+        if cls is np.errstate:
+            if "entered" in held.names:
+                raise NotCovered("np.errstate that is entered again", ev.span)
+            asked = dict(zip(held.names, held.items, strict=True))
+            changed = {name: x.value for name, x in asked.items() if isinstance(x, Known)}
+            _ignore(ev, tuple(x for x in _KINDS if changed.get(x, x in before)))
+        ev.heap[manager.address] = Instance(cls, ("entered", "before"), (ENTERED, Known(before)))
         return Known(None)
     if cls is _MANAGER and isinstance(held, Instance) and isinstance(manager, Ref):
         return _enter_generator(ev, manager, held)
@@ -59,6 +67,9 @@ def _(ev: Evaluator, manager: Abstract) -> Abstract:
 def _(ev: Evaluator, manager: Abstract, *details: Abstract) -> Abstract:
     held, cls = ev.held(manager), ev.class_of(manager)
     if cls in _SILENT and isinstance(manager, Ref):
+        assert isinstance(held, Instance)
+        if cls is np.errstate and isinstance(before := held.items[-1], Known):
+            _ignore(ev, before.value)
         ev.heap[manager.address] = Instance(cls, ("entered",), (_LEFT,))
         return Known(None)
     if cls is _MANAGER and isinstance(held, Instance):
@@ -109,11 +120,33 @@ def _leave_generator(ev: Evaluator, held: Instance, details: tuple[Abstract, ...
 @handler(np.errstate)
 def _(ev: Evaluator, **options: Abstract) -> Abstract:
     """Programs find every warning but underflow, which NumPy ignores unless it is asked not to."""
-    for name, option in options.items():
+    ignored: dict[str, bool] = {}
+    for name, option in sorted(options.items()):  # `all` first
         asked = option.value if isinstance(option, Known) else "unknown"
         if name == "call" or (name in ("under", "all") and asked not in (None, "ignore")):
             raise NotCovered("np.errstate that asks for underflow or for a function", ev.span)
-    return ev.allocate(Instance(np.errstate, (), ()))
+        if asked is not None and name != "under":
+            kinds = _KINDS if name == "all" else [name]
+            ignored.update(dict.fromkeys(kinds, asked == "ignore"))
+    return ev.allocate(Instance(np.errstate, (*ignored,), (*map(Known, ignored.values()),)))
+
+
+_KINDS = ("divide", "over", "invalid")
+"""The errors that leave a program unless they are ignored."""
+
+
+def _ignored(ev: Evaluator) -> tuple[str, ...]:
+    """Return the errors that are ignored at present."""
+    settings = ev.held(ev.error_settings)
+    assert isinstance(settings, Instance)
+    (now,) = settings.items
+    if not isinstance(now, Known):
+        raise NotCovered("np.errstate in one of two branches", ev.span)
+    return now.value  # type: ignore[no-any-return]
+
+
+def _ignore(ev: Evaluator, kinds: tuple[str, ...]) -> None:
+    ev.heap[ev.error_settings.address] = Instance(np.errstate, ("ignored",), (Known(kinds),))
 
 
 @handler(warnings.catch_warnings)
