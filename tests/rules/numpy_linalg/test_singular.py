@@ -191,6 +191,38 @@ def test_vectors_of_zero_are_refused_and_others_are_not(shape):
     check_reverse(lambda x, y: best(x @ y, 2), T[:, :2], reals(2, 3))
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("rows", [3, 5])
+def test_the_vector_of_zero_on_the_shorter_side(rows, dtype):
+    """It is determined up to a factor, which the function does not depend on."""
+    left = reals(rows, 2) if dtype is float else reals(rows, 2) * np.exp(1j * reals(rows, 2))
+    right = reals(2, 3) * (1.0 if dtype is float else 1.0 - 0.5j)
+
+    def of_rows(x):
+        v = np.conj(np.linalg.svd(left @ (right * x))[2][2])
+        return np.abs(v[0] / v.sum()) ** 2 + (np.abs(v) * np.arange(3.0)).sum()
+
+    def of_columns(x):
+        u = np.linalg.svd((left @ (right * x)).T)[0][:, 2]
+        return np.abs(u[0] / u.sum()) ** 2 + (np.abs(u) * np.arange(3.0)).sum()
+
+    x = np.array([1.0, 0.75, -1.25])
+    for f in (of_rows, of_columns) if rows > 3 else (of_rows,):
+        check_reverse(f, x)
+        v = np.array([0.5, -1.0, 0.25])
+        along = ad.pushforward(f, (x,), (v,))[1]
+        np.testing.assert_allclose(along, ad.gradient(f, x)[0] @ v, rtol=1e-9)
+
+
+def test_the_phase_of_a_left_vector_of_zero_is_refused():
+    a = (reals(3, 2) + 1j * reals(3, 2) ** 2) @ reals(2, 3)
+    with pytest.raises(NoDerivativeError, match="a singular value that is zero"):
+        ad.gradient(lambda x: np.linalg.svd(x * a)[0][0, 2].real, 1.5)
+    check_reverse(
+        lambda x: np.abs(np.linalg.svd(a.T * x)[0][:, 2]).sum(), np.array([1.0, 2.0, 3.0])
+    )
+
+
 def test_a_square_real_matrix_may_have_one_zero():
     a = A.copy()
     a[2] = a[0] + a[1]

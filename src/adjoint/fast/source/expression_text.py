@@ -163,7 +163,7 @@ class Formulas:
         """Return the text of a call, and its level."""
         assert isinstance(op.callee, Const)
         f, xs = op.callee.value, op.operands
-        if op.result in self.ignored:
+        if op.result is not None and op.result in self.ignored:
             kinds = self.ignored[op.result]
             given = f"{kinds!r}, {self.function(f)}, {self.arguments(op, 0)}"
             return f"{self.function(ignoring)}({given})", ATOM

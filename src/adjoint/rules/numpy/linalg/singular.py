@@ -98,7 +98,7 @@ def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...], turn: Tu
         u_bar, v_bar = _in_phase(f, u, v, u_bar, v_bar)
     of_u, of_v = dagger(u) @ u_bar, dagger(v) @ v_bar
     inner = over(skew(of_u) + skew(of_v), differences(s), equal)
-    inner = inner + over(skew(of_u) - skew(of_v), *_sums(s)) + values
+    inner = inner + over(skew(of_u) - skew(of_v), *_sums(s, zero)) + values
     weight = np.where(zero, 0, 1 / np.where(zero, 1, s))[..., None, :]
     bar = u @ inner @ dagger(v)
     if u.shape[-2] > s.shape[-1]:
@@ -130,11 +130,17 @@ def rest_of(f: Any, bar: Any, vectors: Any, k: int) -> Any:
     return bar[..., :k] - others @ (dagger(others_bar) @ first)
 
 
-def _refuse_null(f: Any, zero: Any, u: Any, v: Any, *bars: Any) -> None:
-    """Refuse cotangents of vectors of the value 0, which only real square matrices determine."""
-    if not zero.any() or (u.shape[-2] == v.shape[-2] and not np.iscomplexobj(u)):
+def _refuse_null(f: Any, zero: Any, u: Any, v: Any, u_bar: Any, v_bar: Any) -> None:
+    """Refuse cotangents of undetermined vectors of the value 0: those on the longer side of a
+    matrix, and on the left of a square one their phase, which V does not give."""
+    if not zero.any():
         return
-    if any(np.any(zero & np.any(bar != 0, -2)) for bar in bars):
+    vectors, bar = (u, u_bar) if _turns_v(u, v) else (v, v_bar)
+    used = np.any(bar != 0, -2)
+    if u.shape[-2] == v.shape[-2]:
+        turn = np.imag(np.sum(np.conj(vectors) * bar, -2))
+        used = np.abs(turn) > rounding(vectors) * np.sqrt(squared(bar))
+    if np.any(zero & used):
         raise undetermined(
             f,
             "vectors of a singular value that is zero are used, and these are not determined",
@@ -155,9 +161,9 @@ def _undetermined(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
     return equal, zero & (u.shape[-2] != v.shape[-2])
 
 
-def _sums(s: Any) -> tuple[Any, Any]:
-    sums = s[..., None, :] + s[..., :, None]
-    return sums, sums == 0
+def _sums(s: Any, zero: Any) -> tuple[Any, Any]:
+    """Return the sums of two singular values, and which are those of two that are `zero`."""
+    return s[..., None, :] + s[..., :, None], zero[..., None, :] & zero[..., :, None]
 
 
 def _turns_v(u: Any, v: Any) -> bool:
@@ -178,18 +184,20 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, An
     basis = parting_basis(hermitian(inner), equal & ~zero[..., None, :], u)
     if basis is not None:
         u, v, inner = u @ basis, v @ basis, dagger(basis) @ inner @ basis
-    sums, none = _sums(s)
+    sums, none = _sums(s, zero)
     apart = over(hermitian(inner), differences(s), equal)
     apart = apart + between_equals(hermitian(inner), equal, basis)
     together = over(skew(inner), sums, none) + between_equals(skew(inner), none)
     u_dot, v_dot = u @ (apart + together), v @ (apart - together)
-    known = np.where(s == 0, np.nan, s)[..., None, :]
+    known = np.where(zero, np.nan, s)[..., None, :]
     if u.shape[-2] > k:
         u_dot = u_dot + (a_dot @ v - u @ inner) / known
     if v.shape[-2] > k:
         v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / known
     turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
     u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
+    if np.iscomplexobj(u) and u.shape[-2] == v.shape[-2]:  # their phase is not that of V
+        u_dot = np.where(zero[..., None, :], np.nan, u_dot)
     s, s_dot = nan_beyond_first_pair(s, *_parting(u, s, v, a_dot))
     y_dot = (
         _completed(u_dot, u, u_all[..., k:]),
