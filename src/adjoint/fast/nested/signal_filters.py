@@ -3,6 +3,8 @@ inline."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import ndimage, signal
 from scipy.signal import _peak_finding_utils, _upfirdn
@@ -41,6 +43,23 @@ def savgol_filter(
     last = samples[..., n - window_length :] @ of_ends[window_length - half :].T
     smooth = np.concatenate([first, middle[..., half : n - half], last], -1)
     return np.moveaxis(smooth, -1, axis) / scale
+
+
+@definition(signal.medfilt)
+def medfilt(volume, kernel_size=3):
+    x = np.atleast_1d(volume)
+    window = (kernel_size,) * x.ndim if np.ndim(kernel_size) == 0 else tuple(kernel_size)
+    for k, n in zip(window, x.shape, strict=True):
+        if k % 2 == 0 or k > n:
+            raise ValueError("a window of even length, or longer than the signal")
+    return ndimage.rank_filter(x, math.prod(window) // 2, window, mode="constant")
+
+
+@definition(signal.medfilt2d)
+def medfilt2d(input, kernel_size=3):
+    if np.ndim(input) != 2:
+        raise ValueError("no image")
+    return signal.medfilt(input, kernel_size)
 
 
 @definition(_upfirdn._output_len)
