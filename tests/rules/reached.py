@@ -92,6 +92,9 @@ REACHED = {
         "scipy.optimize._pava_pybind": "pava",
         "sklearn._isotonic": "_make_unique",
     },
+    "rules/scipy/test_cluster.py": {
+        "scipy.cluster._vq": "update_cluster_means vq",
+    },
     "rules/scipy/test_lapack.py": {
         "builtins": """
             function_cgbsv function_dgbsv function_sgbsv function_zgbsv function_cgesv
