@@ -93,7 +93,7 @@ REACHED = {
         "sklearn._isotonic": "_make_unique",
     },
     "rules/scipy/test_cluster.py": {
-        "scipy.cluster._vq": "update_cluster_means vq",
+        "scipy.cluster._vq": "update_cluster_means",
     },
     "rules/scipy/test_lapack.py": {
         "builtins": """
