@@ -426,10 +426,10 @@ def test_files_are_read_at_each_call(tmp_path, dtype):
 
 def test_random_numbers_are_drawn_at_each_call():
     def f(x):
-        return x * x if np.random.rand(3)[0] > 0.5 else 3.0 * x
+        return x * x if np.random.rand(3)[0] > 0.5 else 3.0 * x  # noqa: NPY002
 
-    np.random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
     found = [ad.gradient(f, 2.0)[0] for _ in range(8)]
-    np.random.seed(1)
-    assert found == [4.0 if np.random.rand(3)[0] > 0.5 else 3.0 for _ in range(8)]
+    np.random.seed(1)  # noqa: NPY002
+    assert found == [4.0 if np.random.rand(3)[0] > 0.5 else 3.0 for _ in range(8)]  # noqa: NPY002
     assert len({*found}) == 2
