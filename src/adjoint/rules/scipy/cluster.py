@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.cluster import _vq
+from scipy.cluster import vq
 
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import carried
 
+_compiled: Any = vq._vq
+
 
 @non_differentiable
 def _nearest(obs: Any, code_book: Any) -> Any:
-    return _vq.vq(obs, code_book)[0]
+    return _compiled.vq(obs, code_book)[0]
 
 
-@carried(_vq.vq)
+@carried(_compiled.vq)
 def _codes_and_distances(obs: Any, code_book: Any) -> Any:
     code = _nearest(obs, code_book)
     gap = obs - code_book[code]
     return code, np.sqrt(gap * gap if np.ndim(obs) == 1 else np.sum(gap * gap, axis=1))
 
 
-@carried(_vq.update_cluster_means)
+@carried(_compiled.update_cluster_means)
 def _means(obs: Any, labels: Any, nc: Any) -> Any:
     counts = np.bincount(labels, minlength=nc)
     sums = np.zeros((nc, *np.shape(obs)[1:]), obs.dtype)
