@@ -282,7 +282,7 @@ CASES = {
     (by_class, by_sample): whole_calls(),
     (np.ndarray.flatten, np.ravel, np.ndarray.ravel): [*whole_calls(), call(A("nm"), "F")],
     (np.atleast_1d, np.atleast_2d): [*whole_calls(), call(V(1.5)), call(A("n"), A("m"))],
-    np.ndarray.round: [*whole_calls(), call(A("n"), 2)],
+    (np.round, np.around, np.ndarray.round): [*whole_calls(), call(A("n"), 2)],
     np.ndarray.astype: [call(A(s), to) for s in SHAPES for to in (float, np.float32, complex, int)],
     np.flip: [*along(), call(A("nm"), (0, 1)), call(A("nm"), 2)],
     np.roll: [
@@ -441,6 +441,7 @@ CASES = {
         call(0.0, 1.0, -1),
     ],
     # products
+    **({np.vecdot: [*factors(), call(A("nm"), A("m"))]} if hasattr(np, "vecdot") else {}),
     (np.dot, np.inner, np.vdot, np.outer, np.kron, np.matmul, operator.matmul): [*factors()],
     np.ndarray.dot: [
         *factors(),

@@ -410,3 +410,26 @@ def test_patterns():
     for _ in range(2):
         assert ad.gradient(f, 1.5) == (45.0,)
     assert ad.tier(f, 1.5).tier == "fast", ad.tier(f, 1.5)
+
+
+@pytest.mark.parametrize("dtype", [float, np.uint8])
+def test_files_are_read_at_each_call(tmp_path, dtype):
+    path = tmp_path / "limits"
+
+    def f(x):
+        return x * x if np.fromfile(path, dtype)[0] > 1 else 3.0 * x
+
+    for limit, slope in ((2, 4.0), (0, 3.0), (2, 4.0)):
+        np.array([limit, 7], dtype).tofile(path)
+        assert ad.gradient(f, 2.0) == (slope,)
+
+
+def test_random_numbers_are_drawn_at_each_call():
+    def f(x):
+        return x * x if np.random.rand(3)[0] > 0.5 else 3.0 * x  # noqa: NPY002
+
+    np.random.seed(1)  # noqa: NPY002
+    found = [ad.gradient(f, 2.0)[0] for _ in range(8)]
+    np.random.seed(1)  # noqa: NPY002
+    assert found == [4.0 if np.random.rand(3)[0] > 0.5 else 3.0 for _ in range(8)]  # noqa: NPY002
+    assert len({*found}) == 2

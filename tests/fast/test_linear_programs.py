@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linear_sum_assignment, linprog
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.fast.build.modes import mode_of
 from adjoint.fast.programs import store
 from tests.fast.agreeing import generic_tier
+from tests.fast.second_order import check_programs
 
 P = np.array([1.2, 0.7, 0.4])
 V = np.array([0.3, -0.8, 0.5])
@@ -122,3 +123,14 @@ def test_joined_arrays(name):
     assert not any("TangentsOfRule" in entry.source for entry in kept.entries)
     with generic_tier():
         np.testing.assert_allclose(ad.hvp(f, P, V), along, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_assignments(maximize):
+    cost = np.random.default_rng(0).random((4, 5))
+
+    def f(x):
+        chosen = x[linear_sum_assignment(x, maximize)]
+        return (chosen**2).sum()
+
+    check_programs(f, cost)

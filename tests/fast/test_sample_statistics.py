@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 from scipy import stats
 
 import adjoint as ad
@@ -26,9 +27,11 @@ FUNCTIONS = {
     "gmean": (lambda x: stats.gmean(x * x), X),
     "hmean": (lambda x: stats.hmean(x * x), X),
     "pmean": (lambda x: stats.pmean(x * x, 3), X),
-    "trim_mean": (lambda x: stats.trim_mean(x * x, 0.1) ** 2, X),
     "entropy": (lambda x: stats.entropy(x * x, W), X),
 }
+
+if np.lib.NumpyVersion(scipy.__version__) < "1.18.0":  # later ones count by arrays of shapes
+    FUNCTIONS["trim_mean"] = (lambda x: stats.trim_mean(x * x, 0.1) ** 2, X)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -70,17 +70,17 @@ def checkpoint(f: F) -> F:
     return named_after(checkpointed, MadeBy(checkpoint, (f,), {}, is_plain=True))  # type: ignore[no-any-return]
 
 
-def _called(f: Any, *args: Any, **kwargs: Any) -> Any:
+def _called(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
 @primitive(_called)
-def _(record: list[Any], slot: int, f: Any, *args: Any, **kwargs: Any) -> Any:
+def _(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return call_without_residuals(record, slot, f, args, kwargs)
 
 
 @leveled(_called)
-def _(level: Any, record: list[Any], slot: int, f: Any, *args: Any, **kwargs: Any) -> Any:
+def _(level: Any, record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return call_keywords(record, slot, f, args, kwargs)
 
 

@@ -198,7 +198,7 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 
 def _forward_of(f: Any, forward: Rule) -> Rule:
     @functools.wraps(forward, updated=())
-    def rule(dots: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(dots: Any, /, *args: Any, **kwargs: Any) -> Any:
         result = forward(dots, *args, **kwargs)
         if result is NotImplemented:
             return result

@@ -29,7 +29,7 @@ def _by_source(f: Any, by_source: Callable[..., Any]) -> None:
     """Run `by_source` in place of `f` for arrays of numbers."""
 
     @primitive(f)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else kwargs.get("a")
         if isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
             return NotImplemented

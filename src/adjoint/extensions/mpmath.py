@@ -33,7 +33,7 @@ def register_entry(f: Any) -> None:
     """Register `f` as a conversion of numbers to those of `mpmath`."""
 
     @primitive(f)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
         if not any(map(is_number, args)):
             return f(*args, **kwargs)
@@ -54,7 +54,7 @@ def register_entry(f: Any) -> None:
 
 def _leave(f: Any) -> None:
     @primitive(f)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
         y = f(*args, **kwargs)
         if memory.level is not None:

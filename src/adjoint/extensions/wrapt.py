@@ -119,7 +119,7 @@ def _call_partial(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs:
     return call_keywords(inner, 1, f.__wrapped__, (*held, *args), named)
 
 
-def _partial(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
+def _partial(memory: Memory, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     made = sys.modules["wrapt"].PartialCallableObjectProxy(f, *args, **kwargs)
     held, by_name = made._self_args, made._self_kwargs
 
@@ -141,7 +141,7 @@ def _read(record: list[Any], slot: int, proxy: Any, name: str) -> Any:
 def _around(make: Any) -> Any:
     """Return a constructor of proxies of functions, which refuses proxies of data."""
 
-    def around(memory: Memory, *args: Any, **kwargs: Any) -> Any:
+    def around(memory: Memory, /, *args: Any, **kwargs: Any) -> Any:
         wrapped = args[0] if args else kwargs.get("wrapped")
         if by_value(wrapped) or isinstance(wrapped, _CONTAINERS):
             raise refused(

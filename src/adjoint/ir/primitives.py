@@ -281,7 +281,7 @@ def make_function(
     return function
 
 
-def call_method(obj: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def call_method(obj: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types can have
     rules."""
     return getattr(obj, name)(*args, **kwargs)

@@ -84,7 +84,7 @@ def _best(best: Any) -> Any:
         return _new_object(y), y_dot
 
     @leveled(best)
-    def _(level: Level, record: Any, slot: int, *args: Any, **options: Any) -> Any:
+    def _(level: Level, record: Any, slot: int, /, *args: Any, **options: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
         if options or type(xs) not in (list, tuple) or not xs:
             return NotImplemented
@@ -118,7 +118,7 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 
 
 @leveled(as_strided)
-def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
+def _(level: Level, record: Any, slot: int, /, x: Any, *args: Any, **kwargs: Any) -> Any:
     """Return a view of the same memory."""
     return as_strided(x, *args, **kwargs)
 

@@ -188,7 +188,7 @@ def _lowered(f: FunctionType) -> Callable[..., Any]:
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function of a primitive without derivative or effect on active values."""
 
-    def run(record: list[Any], slot: int, *operands: Any, **keywords: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *operands: Any, **keywords: Any) -> Any:
         return f(*operands, **keywords)
 
     run.__name__ = f.__name__
@@ -293,7 +293,7 @@ primitive(divmod)(_as_primitive(divmod, run_divmod))
 
 
 @primitive(pow)
-def _power(record: list[Any], slot: int, *args: Any, **named: Any) -> Any:
+def _power(record: list[Any], slot: int, /, *args: Any, **named: Any) -> Any:
     if named or len(args) != 2:
         return NotImplemented
     return BINARY[operator.pow](record, slot, *args)

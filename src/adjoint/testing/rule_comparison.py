@@ -250,7 +250,7 @@ class PassedOver(Exception):
     """The function, or the rule, is not for such numbers, or an argument cannot be copied."""
 
 
-def _run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _run(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call of what may raise anything."""
     try:
         return f(*args, **kwargs)

@@ -85,13 +85,13 @@ class _Units:
 
     def _tell(self, f: Any) -> None:
         @primitive(f)
-        def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
             known = all(map(_is_of_the_package, (*args, *kwargs.values())))
             return f(*args, **kwargs) if known else NotImplemented
 
     def _run(self, f: Any, searches: bool = False) -> None:
         @primitive(f)
-        def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
             memory, operands = record[0], (*args, *kwargs.values())
             if searches and not self._finds_constants():
                 return NotImplemented

@@ -25,7 +25,7 @@ def register(internals: Any, core: Any) -> None:
 
 def _make(kind: type) -> None:
     @primitive(kind)
-    def make(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def make(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
         block = kind(*args, **kwargs)
         places = ["values"] * bool(args) + [""] * (len(args) - 1) + list(kwargs)

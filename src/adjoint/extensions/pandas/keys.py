@@ -44,7 +44,7 @@ def _of_table(table: Any) -> None:
 
     @primitive((table, "unique"))
     def _(
-        record: list[Any], slot: int, self: Any, values: Any, *masked: Any, **options: Any
+        record: list[Any], slot: int, /, self: Any, values: Any, *masked: Any, **options: Any
     ) -> Any:
         if masked or options.pop("mask", None) is not None:
             return NotImplemented

@@ -60,7 +60,7 @@ def _as_numbers(lib: Any, masked: type) -> None:
     convert, convert_text = lib.maybe_convert_objects, lib.maybe_convert_numeric
 
     @primitive(convert)
-    def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def converted(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         """Convert to numbers if all elements are; else return the same array, or one of text."""
         objects = args[0] if args else kwargs.get("objects")
         if type(objects) is not np.ndarray or not is_container(objects):

@@ -74,7 +74,7 @@ _LATER = {
     "scipy.stats": "nested.distributions nested.sample_statistics",
     "scipy.interpolate": "nested.interpolation",
     "scipy.sparse": "nested.sparse_arrays nested.sparse_formats",
-    "scipy.ndimage": "nested.image_filters nested.image_samples",
+    "scipy.ndimage": "nested.image_filters nested.image_samples nested.rank_filters",
 }
 """By part of a library that is slow to import: the files, in `adjoint.fast`, that register what its
 functions mean."""

@@ -11,12 +11,12 @@ from adjoint.primal.value_kinds import content_of
 from adjoint.rulekit import nested
 
 
-def gradient_in(f: Any, argnums: Any, with_value: bool, *args: Any, **kwargs: Any) -> Any:
+def gradient_in(f: Any, argnums: Any, with_value: bool, /, *args: Any, **kwargs: Any) -> Any:
     """Stand for ``grad(f, argnums)`` or ``value_and_grad(f, argnums)``."""
     raise NotImplementedError
 
 
-def derivative_at(f: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+def derivative_at(f: Any, /, x: Any, *args: Any, **kwargs: Any) -> Any:
     """Stand for ``derivative(f)``."""
     raise NotImplementedError
 
@@ -34,7 +34,7 @@ def options_of(value: Any) -> tuple[Any, bool] | None:
     return argnums, asked.with_value
 
 
-def rows_of(f: Any, in_axes: Any, out_axes: Any, *args: Any, **kwargs: Any) -> Any:
+def rows_of(f: Any, in_axes: Any, out_axes: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Stand for ``vmap(f, in_axes, out_axes)``."""
     raise NotImplementedError
 

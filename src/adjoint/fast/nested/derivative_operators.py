@@ -18,12 +18,12 @@ from adjoint.rulekit import nested
 
 
 @handler(nested.gradient)
-def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+def _(ev: Evaluator, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     return Tuple(tuple(gradient(ev, f, args, range(len(args)), keywords)[1]))
 
 
 @handler(nested.withgradient)
-def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+def _(ev: Evaluator, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     if "has_aux" in keywords:
         raise NotCovered("an inner derivative with has_aux", ev.span)
     value, bars = gradient(ev, f, args, range(len(args)), keywords)
@@ -46,6 +46,7 @@ def _(
     f: Abstract,
     argnums: Abstract,
     with_value: Abstract,
+    /,
     *args: Abstract,
     **keywords: Abstract,
 ) -> Abstract:
@@ -84,7 +85,9 @@ def _(ev: Evaluator, f: Abstract) -> Abstract:
 
 
 @handler(derivative_at)
-def _(ev: Evaluator, f: Abstract, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+def _(
+    ev: Evaluator, f: Abstract, /, x: Abstract, *args: Abstract, **keywords: Abstract
+) -> Abstract:
     is_number = isinstance(ev.types[x], Number) if isinstance(x, Value) else isinstance(x, Known)
     if not is_number:
         raise NotCovered("a derivative in something else than a number", ev.span)
@@ -129,6 +132,7 @@ def _(
     f: Abstract,
     in_axes: Abstract,
     out_axes: Abstract,
+    /,
     *args: Abstract,
     **keywords: Abstract,
 ) -> Abstract:

@@ -19,6 +19,8 @@ from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.plain_calls import OWN_VECTOR, SCALAR, VECTOR, plainly
 from adjoint.fast.nested.solvers import inverse_at, report
 from adjoint.fast.not_covered import Deoptimize
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linear_programs import DEGENERATE, held_at
 from adjoint.rules.scipy.searches import corrections
 
@@ -88,3 +90,18 @@ def linprog(
         left_over = ends[0 if A_eq is None else 1] - matrices[0 if A_eq is None else 1] @ x
         known["slack"] = with_derivative(slack, left_over)
     return report(fields(), success=True, status=0, nit=nit, **known)
+
+
+# ---- assignments ---------------------------------------------------------------------------------
+
+
+@result_like(lambda cost, maximize: np.zeros((2, min(cost.shape)), int))
+@non_differentiable
+def _assigned(cost, maximize):
+    return np.array(optimize.linear_sum_assignment(cost, maximize))
+
+
+@definition(optimize.linear_sum_assignment)
+def linear_sum_assignment(cost_matrix, maximize=False):
+    rows, columns = _assigned(np.asarray(cost_matrix), maximize)
+    return rows, columns

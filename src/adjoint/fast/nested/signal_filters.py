@@ -3,12 +3,14 @@ inline."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import ndimage, signal
 from scipy.signal import _peak_finding_utils, _upfirdn
 
 from adjoint.fast.evaluate.callees.constant_calls import designs
-from adjoint.fast.evaluate.callees.numpy_definitions import definition
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 
@@ -21,6 +23,12 @@ def _edge_weights(window_length, polyorder, deriv):
 designs.add(_edge_weights)
 
 
+@result_like(lambda x, *options: x)
+@non_differentiable
+def _smoothed(x, *options):
+    return signal.savgol_filter(x, *options)
+
+
 @definition(signal.savgol_filter)
 def savgol_filter(
     x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0
@@ -28,9 +36,11 @@ def savgol_filter(
     x, scale = np.asarray(x), delta**deriv
     if x.dtype != np.float64:
         raise TypeError("numbers of another kind")
+    value = _smoothed(x, window_length, polyorder, deriv, delta, axis, mode, cval)
     weights = signal.savgol_coeffs(window_length, polyorder, deriv)
     if mode != "interp":
-        return ndimage.convolve1d(x, weights, axis, mode=mode, cval=cval) / scale
+        smooth = ndimage.convolve1d(x, weights, axis, mode=mode, cval=cval)
+        return with_derivative(value, smooth / scale)
     half, n = window_length // 2, x.shape[axis]
     if window_length > n:
         raise ValueError("a window that is longer than the signal")
@@ -40,7 +50,24 @@ def savgol_filter(
     first = samples[..., :window_length] @ of_ends[:half].T
     last = samples[..., n - window_length :] @ of_ends[window_length - half :].T
     smooth = np.concatenate([first, middle[..., half : n - half], last], -1)
-    return np.moveaxis(smooth, -1, axis) / scale
+    return with_derivative(value, np.moveaxis(smooth, -1, axis) / scale)
+
+
+@definition(signal.medfilt)
+def medfilt(volume, kernel_size=3):
+    x = np.atleast_1d(volume)
+    window = (kernel_size,) * x.ndim if np.ndim(kernel_size) == 0 else tuple(kernel_size)
+    for k, n in zip(window, x.shape, strict=True):
+        if k % 2 == 0 or k > n:
+            raise ValueError("a window of even length, or longer than the signal")
+    return ndimage.rank_filter(x, math.prod(window) // 2, window, mode="constant")
+
+
+@definition(signal.medfilt2d)
+def medfilt2d(input, kernel_size=3):
+    if np.ndim(input) != 2:
+        raise ValueError("no image")
+    return signal.medfilt(input, kernel_size)
 
 
 @definition(_upfirdn._output_len)

@@ -66,7 +66,7 @@ class Opaque:
     def __name__(self) -> str:
         return str(self.function.__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function; undo its writes to operands and leave the program."""
         with unwritten((*args, *kwargs.values())):
             y = self.function(*args, **kwargs)
@@ -85,7 +85,7 @@ class Opaque:
         return call
 
 
-def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
+def pullback(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
     """Return ``f(*args, **kwargs)`` and its pullback, by the generic tier: cotangents of keyword
     arguments follow those of `args`.
 

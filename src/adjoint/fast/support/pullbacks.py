@@ -13,7 +13,7 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.registry import frule
 
 
-def pushed(f: Any, count: int, *given: Any, **kwargs: Any) -> Any:
+def pushed(f: Any, count: int, /, *given: Any, **kwargs: Any) -> Any:
     """Return the tangent of ``f(*args, **kwargs)`` by its forward rule; `given` are `count`
     tangents, then `args`."""
     found = frule(f, given[:count], *given[count:], **kwargs)

@@ -158,7 +158,7 @@ def linear_frule(*keys: Any, operands: int = 1, positional: int = 4) -> None:
 def _linear_frule(key: Any, operands: int, positional: int) -> None:
     f = getattr(*key) if isinstance(key, tuple) else key
 
-    def forward(dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+    def forward(dots: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
         if any(dot is not None for dot in dots[operands:]) or kwargs.get("out") is not None:
             return NotImplemented
         if any(map(_lists_objects, args[:operands])):
@@ -237,7 +237,7 @@ def reduction_frule(*keys: Any, selects: bool = False) -> None:
 def _reduction_frule(key: Any, selects: bool) -> None:
     options = [] if isinstance(key, tuple) else [*inspect.signature(key).parameters][2:]
 
-    def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, *others: Any, **kw: Any) -> Any:
+    def forward(dots: tuple[Any, ...], /, a: Any, axis: Any = None, *others: Any, **kw: Any) -> Any:
         kwargs = {**dict(zip(options, others, strict=False)), **kw}
         if any(dot is not None for dot in dots[2:]) or kwargs.pop("out", None) is not None:
             return NotImplemented  # `initial` enters every result

@@ -20,7 +20,7 @@ _SIGNATURE = inspect.signature(np.gradient)
 
 
 @primitive(np.gradient)
-def _gradient(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+def _gradient(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     f, steps, axis = given["f"], given.get("varargs", ()), given.get("axis")
     if steps and any(isinstance(x, list | tuple) for x in (f, *steps)):

@@ -17,7 +17,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 @structural(as_strided)
-def _(memory: Memory, x: Any, *args: Any, **kwargs: Any) -> Any:
+def _(memory: Memory, /, x: Any, *args: Any, **kwargs: Any) -> Any:
     """Make a view by strides, which may reach beyond `x` in the base array of `x`."""
     y = as_strided(x, *args, **kwargs)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":

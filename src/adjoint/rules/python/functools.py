@@ -36,7 +36,7 @@ def _(self: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 @structural(functools.partial)
-def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
+def _(memory: Memory, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     made = functools.partial(f, *args, **kwargs)
     held = made.args[len(made.args) - len(args) :]
     offset = len(made.args) - len(args)

@@ -15,14 +15,14 @@ _PLAIN = frozenset({type(None), bool, str, bytes})
 
 
 @primitive((SimpleQueue, "put"), (SimpleQueue, "put_nowait"))
-def _(record: list[Any], slot: int, queue: Any, item: Any, *waiting: Any, **options: Any) -> Any:
+def _(record: list[Any], slot: int, /, queue: Any, item: Any, *waiting: Any, **options: Any) -> Any:
     if type(item) not in _PLAIN:
         _refuse()
     queue.put(item)
 
 
 @primitive((SimpleQueue, "get"), (SimpleQueue, "get_nowait"))
-def _(record: list[Any], slot: int, queue: Any, *waiting: Any, **options: Any) -> Any:
+def _(record: list[Any], slot: int, /, queue: Any, *waiting: Any, **options: Any) -> Any:
     _refuse()
 
 

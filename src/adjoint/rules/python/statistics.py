@@ -153,7 +153,7 @@ def _counted(data: Any) -> list[Any]:
 
 def _of_any(f: Any, elements: Any = _by_class) -> None:
     @primitive(f)
-    def of_hidden(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def of_hidden(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         """Treat the call as unknown if a level holds tangents hidden in its fractions."""
         level = record[0].level
         if level is None or not args or not isinstance(args[0], list | tuple):

@@ -77,7 +77,7 @@ def result_like(template: Callable[..., Any]) -> Callable[[F], F]:
 
 @result_like(lambda f, like, *args, **kwargs: like)
 @non_differentiable
-def compiled(f: Any, like: Any, *args: Any, **kwargs: Any) -> Any:
+def compiled(f: Any, like: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Return ``f(*args, **kwargs)`` as arrays, of the shapes and dtypes of `like`."""
     y = f(*args, **kwargs)
     return tuple(map(_array, y)) if isinstance(y, tuple) else _array(y)

@@ -164,7 +164,7 @@ def _parameters(f: Any) -> list[str]:
 
 
 def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> None:
-    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def into(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         if len(args) > len(names):
             return NotImplemented
         given = [*args]

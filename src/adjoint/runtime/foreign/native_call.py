@@ -62,7 +62,7 @@ class CallbackProxy:
     def __init__(self, memory: Memory, f: Any) -> None:
         self._memory, self._f = memory, f
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         region = self._memory.foreign_run
         return self._f(*args, **kwargs) if region is None else region.call(self._f, args, kwargs)
 

@@ -53,7 +53,7 @@ def _(ev: Evaluator, maxsize: Abstract = Known(128), typed: Abstract = Known(Fal
     return Known(_caching)
 
 
-def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+def call_cached(ev: Evaluator, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     """Evaluate a call of a cached function."""
     if isinstance(f, Known):
         found = ev.call(f, args, keywords)

@@ -52,6 +52,7 @@ def _(
     ev: Evaluator,
     body: Abstract,
     name: Abstract,
+    /,
     *bases: Abstract,
     metaclass: Abstract = Known(None),
     **keywords: Abstract,
@@ -114,7 +115,7 @@ def _(ev: Evaluator) -> Abstract:
 
 
 @handler(typing.NamedTuple)
-def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+def _(ev: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     raise NotCovered("a call of NamedTuple", ev.span)
 
 

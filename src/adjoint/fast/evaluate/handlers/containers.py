@@ -73,7 +73,7 @@ def _method(kind: type, name: str) -> None:
     f = getattr(kind, name)
 
     @handler(f)
-    def _(ev: Evaluator, a: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    def _(ev: Evaluator, a: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
         operands: list[Any]
         table = tabled(ev, a, args[0] if name in _OF_KEYS and args else Known(None))
         if table is not None and not keywords:
@@ -193,7 +193,7 @@ def _(ev: Evaluator, *operands: Abstract) -> Abstract:
 
 def _new_dict(kind: Any) -> None:
     @handler(kind)
-    def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    def _(ev: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
         if kind is Counter and len(args) == 1 and not keywords:
             args = (_collected(ev, args[0]),)
             if _is_listed(ev, args[0]):
@@ -229,7 +229,7 @@ for _kind in (dict, OrderedDict, Counter):
 
 @handler(defaultdict)
 def _(
-    ev: Evaluator, factory: Abstract = Known(None), *args: Abstract, **keywords: Abstract
+    ev: Evaluator, factory: Abstract = Known(None), /, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     named = {k: opened_element(ev, x) for k, x in keywords.items()}
     given = [_entries(ev, x, dict) for x in args]
@@ -298,7 +298,7 @@ def _(ev: Evaluator, mapping: Abstract, key: Abstract, value: Abstract) -> Abstr
 
 
 @handler(SimpleNamespace)
-def _(ev: Evaluator, **fields: Abstract) -> Abstract:
+def _(ev: Evaluator, /, **fields: Abstract) -> Abstract:
     return ev.allocate(Instance(SimpleNamespace, tuple(fields), tuple(fields.values())))
 
 

@@ -83,17 +83,14 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         return a.address == b.address
     if a is b and isinstance(a, Closure | Partial | Bound):
         return True
-    if all(isinstance(x, Closure | Partial | Bound | Ref | Known) for x in (a, b)):
-        if type(a) is not type(b) and not isinstance(a, Known) and not isinstance(b, Known):
+    if all(isinstance(x, Closure | Partial | Bound | Ref) for x in (a, b)):
+        if type(a) is not type(b):
             return False
     if isinstance(a, Closure) and isinstance(b, Closure) and a.code is not b.code:
         return False
-    if (
-        isinstance(a, Partial)
-        and isinstance(b, Partial)
-        and not _identical(ev, a.function, b.function)
-    ):
-        return False
+    if isinstance(a, Partial) and isinstance(b, Partial):
+        if not _identical(ev, a.function, b.function):
+            return False
     if isinstance(a, External) and isinstance(b, External):
         if a.source is not b.source:
             if a.sample is b.sample:

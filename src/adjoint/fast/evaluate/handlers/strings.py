@@ -76,7 +76,7 @@ def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> 
     return closed(ev, found) if is_known else unknown_text(ev, f, args, {})
 
 
-def _tried(ev: Evaluator, f: Any, *values: Any, **named: Any) -> Any:
+def _tried(ev: Evaluator, f: Any, /, *values: Any, **named: Any) -> Any:
     try:
         return f(*values, **named)
     except Exception as error:

@@ -127,7 +127,7 @@ def _(a, val, dtype, offset=0):
 
 def _refused(name: str, hint: str) -> None:
     @structural((np.ndarray, name))
-    def _(memory: Memory, a: Any, *args: Any, **kwargs: Any) -> Any:
+    def _(memory: Memory, /, a: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "byteswap" and not (kwargs.get("inplace") or any(args)):
             return NotImplemented
         raise MutationError(
@@ -143,6 +143,6 @@ non_differentiable((np.ndarray, "setflags"))
 
 
 @primitive((np.ndarray, "setflags"))
-def _(record: list[Any], slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
+def _(record: list[Any], slot: int, /, x: Any, *args: Any, **kwargs: Any) -> Any:
     note_flag_change(x)
     return NotImplemented

@@ -110,7 +110,7 @@ STAND_IN_CLASSES.add(Iteration)
 
 
 @primitive(np.nditer)
-def _(record: list[Any], slot: int, op: Any, *args: Any, **kwargs: Any) -> Any:
+def _(record: list[Any], slot: int, /, op: Any, *args: Any, **kwargs: Any) -> Any:
     """Iterate over views of the operands; decline an iterator that copies them."""
     flags = args[0] if args else kwargs.get("flags")
     given = op if isinstance(op, list | tuple) else (op,)

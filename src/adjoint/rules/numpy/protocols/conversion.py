@@ -24,7 +24,7 @@ def array_of_object(f: Any, object: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _through(f: Any) -> None:
     @primitive(f)
-    def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def converted(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         kind = type(args[0]) if args else float
         if kind is list or kind is tuple or issubclass(kind, _ARRAYS):
             return NotImplemented

@@ -80,7 +80,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
     source = getattr(f, "__wrapped__", f)
     tells = (type(source) is FunctionType and f is not np.einsum) or f in _IN_PYTHON
 
-    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def into(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         out = args[position] if position < len(args) else kwargs.get("out")
         if isinstance(out, tuple):
             out = out[0] if len(out) == 1 else None

@@ -84,7 +84,7 @@ def nested_bars(bar: Any, source: Any) -> Any:
 
 
 @structural(np.array)
-def _(memory: Memory, object: Any, *others: Any, **keywords: Any) -> Any:
+def _(memory: Memory, /, object: Any, *others: Any, **keywords: Any) -> Any:
     """Make an array of a list of numbers; add their cotangents directly to the list's shadow."""
     if others or keywords or type(object) is not list or not NUMBERS.issuperset(map(type, object)):
         return NotImplemented

@@ -216,7 +216,7 @@ _into = entry((np.ndarray, "choose")).primitive
 
 
 @primitive((np.ndarray, "choose"))
-def _(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
+def _(record: list[Any], slot: int, /, a: Any, *choices: Any, **kwargs: Any) -> Any:
     """Accept choices one by one, as the method does."""
     if len(choices) < 2:
         return NotImplemented if _into is None else _into(record, slot, a, *choices, **kwargs)

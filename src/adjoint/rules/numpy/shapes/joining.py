@@ -173,7 +173,7 @@ def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
 
 
 @primitive(np.block)
-def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+def blocks(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     """Convert sequences other than lists, which `np.block` does not nest, to arrays."""
     if len(args) != 1 or kwargs or not _has_sequences(args[0]):
         return NotImplemented

@@ -20,7 +20,7 @@ def _converts(f: Any, key: Any) -> None:
         return f(*args, **kwargs)
 
     @primitive(unknown)
-    def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def _(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         return run_unknown(record[0], record, slot, f, args, kwargs)
 
     @non_differentiable
@@ -132,7 +132,7 @@ def _runs_on_objects(f: Any, key: Any) -> None:
     otherwise = entry(key).primitive
 
     @primitive(key)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         if args and is_objects(args[0]):
             return run_unknown(record[0], record, slot, f, args, kwargs)
         return NotImplemented if otherwise is None else otherwise(record, slot, *args, **kwargs)

@@ -85,7 +85,7 @@ non_differentiable(
 
 @primitive(functools.update_wrapper)
 def _update_wrapper(
-    record: list[Any], slot: int, wrapper: Any, wrapped: Any, *args: Any, **kwargs: Any
+    record: list[Any], slot: int, /, wrapper: Any, wrapped: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Call it as it is if `wrapped` has no attributes of its own; else differentiate its source."""
     fields = vars(wrapped) if type(wrapped) is FunctionType and not args and not kwargs else None
@@ -95,7 +95,7 @@ def _update_wrapper(
 
 
 @primitive(open)
-def _open(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+def _open(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     """Open a file; flush files opened before, which may be the same."""
     memory: Memory = record[0]
     if memory.files:
@@ -213,7 +213,7 @@ def _best(name: str, best: Any, better: Any) -> None:
     with a key, where the first has it.
     """
 
-    def of_numbers(memory: Memory, *args: Any, **options: Any) -> Any:
+    def of_numbers(memory: Memory, /, *args: Any, **options: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
         if (
             not args

@@ -135,7 +135,7 @@ def _(memory: Memory, d: Any, key: Any, default: Any = ABSENT) -> Any:
 
 
 @structural((dict, "popitem"), (OrderedDict, "popitem"))
-def _(memory: Memory, d: Any, *last: Any, **named: Any) -> Any:
+def _(memory: Memory, d: Any, /, *last: Any, **named: Any) -> Any:
     item = base_of(d).popitem(d, *last, **named)
     undo = _removed(memory, d, *item)
 

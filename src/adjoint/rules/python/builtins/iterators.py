@@ -107,7 +107,7 @@ def _advancing(record: list[Any], made: list[Any], iterator: Any) -> ActiveItera
 
 
 @primitive(zip)
-def _(record: list[Any], slot: int, *iterables: Any, **options: Any) -> Any:
+def _(record: list[Any], slot: int, /, *iterables: Any, **options: Any) -> Any:
     if options and [*options] != ["strict"]:
         return NotImplemented  # Python's own message
     parts = _parts(record, slot, iterables, 0)
@@ -127,7 +127,7 @@ def _pad(record: list[Any], slot: int, n: int) -> None:
 
 
 @primitive(enumerate)
-def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) -> Any:
+def _(record: list[Any], slot: int, /, iterable: Any, *start: Any, **options: Any) -> Any:
     if len(start) + len(options) > 1 or (options and "start" not in options):
         return NotImplemented  # Python's own message
     parts = _parts(record, slot, (iterable,), 0)
@@ -137,7 +137,7 @@ def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) 
 
 
 @primitive(itertools.repeat)
-def _(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
+def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
     given = dict(zip(("object", "times"), args, strict=False)) | options
     if len(given) < len(args) + len(options) or not given.keys() <= {"object", "times"}:
         return NotImplemented  # Python's own message

@@ -56,7 +56,7 @@ COUNTED = {getattr(kind, "__len__") for kind in _COUNTED}  # noqa: B009  unknown
 
 
 def _by_special(f: Any, names: tuple[str, ...]) -> Any:
-    def run(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if not args or options:
             return NotImplemented
         kind = type(args[0])

@@ -53,7 +53,7 @@ def _exchange(dtype: Any) -> None:
         return np.array(y, kind), np.array(x, kind)
 
     @primitive(get_blas_funcs("swap", dtype=dtype))
-    def _(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
+    def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if options or len(args) != 2:
             return NotImplemented
         x, y = args

@@ -225,7 +225,7 @@ def _of_arrays(plan: _Plan, make: Any) -> tuple[Callable[..., Any], Callable[...
         pull = made[0] if isinstance(made, tuple) else made
         return call.y, lambda y_bar: at_places(pull(y_bar), places, len(args))
 
-    def forward(dots: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(dots: Any, /, *args: Any, **kwargs: Any) -> Any:
         call = called(args, kwargs)
         made = NotImplemented if call is None else make(call)
         if not isinstance(made, tuple):

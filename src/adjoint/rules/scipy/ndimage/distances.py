@@ -72,7 +72,7 @@ def _into(f: Any) -> None:
     signature = inspect.signature(f)
 
     @primitive(f)
-    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def into(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:

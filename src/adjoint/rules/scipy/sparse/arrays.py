@@ -112,7 +112,7 @@ def _of_blocks(f: Any, depth: int) -> None:
         return y
 
     @primitive(f)
-    def run(record: list[Any], slot: int, blocks: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, blocks: Any, *args: Any, **kwargs: Any) -> Any:
         if not _are_blocks(blocks, depth):
             return NotImplemented
         return call_function(record, slot, join, (blocks, *args), kwargs)
@@ -184,7 +184,7 @@ def _of_dense(kind: Any) -> None:
         return _from_dense(kind, dense, shape, dtype)
 
     @primitive(kind)
-    def run(record: list[Any], slot: int, x: Any, *others: Any, **named: Any) -> Any:
+    def run(record: list[Any], slot: int, /, x: Any, *others: Any, **named: Any) -> Any:
         if isinstance(x, tuple) or sparse.issparse(x) or not _has_slopes(x, rank):
             return NotImplemented
         return call_function(record, slot, make, (x, *others), named)

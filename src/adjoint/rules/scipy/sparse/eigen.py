@@ -377,7 +377,7 @@ def _register(find: Any, substitute_of: Callable[..., Any]) -> None:
     twin = substitute_of(find, list(signature.parameters))
 
     @primitive(find)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         why = _why_not(find, given)
         if why:

@@ -296,7 +296,7 @@ def _by_iteration(f: Any) -> None:
         return valued(x, exact.reshape(x.shape)), info
 
     @primitive(f)
-    def iterate(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    def iterate(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         if len(args) < 2 or not isinstance(args[1], np.ndarray):
             return NotImplemented
         if not isinstance(args[0], np.ndarray) and getattr(args[0], "format", "") not in WITH_DATA:
@@ -314,7 +314,7 @@ def _solve_triangular(a, b, *settings, **named):
 
 
 @primitive(sl.spsolve_triangular)
-def _(record: list[Any], slot: int, a: Any, b: Any, *settings: Any, **named: Any) -> Any:
+def _(record: list[Any], slot: int, /, a: Any, b: Any, *settings: Any, **named: Any) -> Any:
     unit = named.get("unit_diagonal", settings[3] if len(settings) > 3 else False)
     if getattr(a, "format", "") not in WITH_DATA or not isinstance(b, np.ndarray) or unit:
         return NotImplemented
