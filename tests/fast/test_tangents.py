@@ -551,6 +551,18 @@ def test_types_of_tangents():
         assert type(y_dot) is type(y)
 
 
+def test_a_tangent_of_a_number_may_be_an_array():
+    dot = np.array(1.5)
+    for x in (0.5, np.float32(0.5), 0.5 + 0.25j):
+        dots = (1.5,), (dot,)
+        expected, found = [ad.pushforward(lambda x: np.sin(x) * x, (x,), one) for one in dots]
+        assert found == expected and type(found[1]) is type(expected[1])
+    store.forget()
+    assert ad.hvp(lambda x: x**3, 2.0, dot) == 18.0
+    (known,) = store._kept.values()
+    assert not known.refused and not known.entries[0].failures.last
+
+
 def started_by_a_number(x):
     s = 0.0
     for _ in range(2):

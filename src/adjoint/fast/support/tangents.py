@@ -35,9 +35,9 @@ def fits(x: Any, dot: Any) -> bool:
         kinds = (list, tuple, kind)
         return type(dot) in kinds and len(dot) == len(x) and all(map(fits, x, dot))
     if issubclass(kind, int | float | np.floating | np.integer):
-        return type(dot) in (float, int, np.float64, kind)
+        return _class_of(dot) in (float, int, np.float64, kind)
     if issubclass(kind, complex | np.complexfloating):
-        return type(dot) in (float, int, complex, np.float64, np.complex128, kind)
+        return _class_of(dot) in (float, int, complex, np.float64, np.complex128, kind)
     if kind is dict:
         return (
             type(dot) is dict
@@ -51,6 +51,12 @@ def fits(x: Any, dot: Any) -> bool:
         and moves.keys() == fields.keys()
         and all(fits(fields[key], moves[key]) for key in fields)
     )
+
+
+def _class_of(dot: Any) -> type:
+    """Return the class of a tangent of a number, which may be in an array of shape ``()``."""
+    is_of_rank_0 = type(dot) is np.ndarray and not dot.ndim
+    return dot.dtype.type if is_of_rank_0 else type(dot)
 
 
 def _fields_of(dot: Any, kind: type) -> Mapping[str, Any] | None:
