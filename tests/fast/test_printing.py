@@ -11,6 +11,7 @@ import pytest
 
 import adjoint as ad
 from tests.fast.agreeing import generic_tier
+from tests.fast.second_order import check_programs
 
 POINT = np.array([0.7, 1.3, -0.6])
 V = np.array([0.3, -0.2, 0.5])
@@ -58,12 +59,11 @@ def of_plain_numbers(a):
     return y * x
 
 
-FAST = [numbers, arrays_that_are_written_later, in_an_unrolled_loop, of_plain_numbers]
-
-
 def in_a_branch(a):
     if a[0] > 0.5:
         print("large", a[0])
+    else:
+        print(f"small {a[1]:.3f}")
     return a[0] ** 2
 
 
@@ -71,8 +71,107 @@ def in_a_loop(a):
     total = 0.0
     for x in a:
         total = total + x * x
-        print(total)
+        print(total, repr(x))
     return total
+
+
+def in_a_loop_that_is_left(a):
+    x = a.copy()
+    for step in range(50):
+        new = np.cos(x) + 0.1 * a
+        if step % 5 == 0:
+            print(f"{step}: {x}")
+        if np.abs(new - x).max() < 1e-2:
+            print("converged", step)
+            break
+        x = new
+    else:
+        print("not converged")
+    return np.sum(x * a)
+
+
+def in_a_loop_of_unknown_length(a):
+    x, steps = a[0], 0
+    while abs(x) < 30.0:
+        x = x * x + 2.0 * a[1] ** 2
+        steps += 1
+        print("step", steps, x)
+    return x
+
+
+def in_a_helper(a):
+    def shown(x):
+        print("shown", x)
+        return np.sin(x)
+
+    return sum(shown(x) for x in a) + sum(map(shown, a)) * sum([shown(x) for x in a[:2]])
+
+
+def of_written_arrays(a):
+    y = np.zeros(3)
+    for i in range(3):
+        y[i] = a[i] ** 2
+        print(y, y[i])
+    y[0] = a[1]
+    print("end", y)
+    return y.sum() * y[1]
+
+
+def of_a_number_or_none(a):
+    best = None
+    for x in a:
+        if x > 1.0 and (best is None or x > best):
+            best = x
+    print(f"{best=}", best)
+    return np.sum(a**3)
+
+
+def of_the_greatest(a):
+    scores = {"a": a[0], "b": 2 * a[1], "c": a[2] ** 2}
+    best = max(scores, key=scores.get)
+    print(f"{best=}")
+    return scores[best] * a[0]
+
+
+def of_a_list_that_may_be_empty(a):
+    found = []
+    for x in a:
+        if x > 0.5:
+            found.append(f"{x:.2f}")
+    if found:
+        print(len(found), "; ".join(found))
+    return np.sum(a**3)
+
+
+def of_a_search(a):
+    def halved(x):
+        for count in range(20):
+            if np.sum(x) < 1e-3:
+                return x, count
+            x = x * 0.5
+        raise RuntimeError("no end")
+
+    u, count = halved(a * a)
+    print(f"after {count}")
+    return np.sum(u) * a[0]
+
+
+FAST = [
+    numbers,
+    arrays_that_are_written_later,
+    in_an_unrolled_loop,
+    of_plain_numbers,
+    in_a_branch,
+    in_a_loop,
+    in_a_loop_that_is_left,
+    in_a_loop_of_unknown_length,
+    in_a_helper,
+    of_written_arrays,
+    of_a_number_or_none,
+    of_the_greatest,
+    of_a_list_that_may_be_empty,
+    of_a_search,
+]
 
 
 def before_an_exception(a):
@@ -95,38 +194,83 @@ def around_a_derivative(a):
     return slope * a[1]
 
 
-ALL = [*FAST, in_a_branch, in_a_loop, before_an_exception, around_a_derivative]
+def for_each_row(a):
+    def shown(x):
+        print("row", x)
+        return x**3
+
+    return np.sum(ad.vmap(shown)(a))
+
+
+ALL = [*FAST, before_an_exception, around_a_derivative, for_each_row]
 
 
 @pytest.mark.parametrize("f", FAST, ids=lambda f: f.__name__)
 def test_prints_in_programs(f):
-    printed(lambda: ad.gradient(f, POINT))
+    printed(lambda: check_programs(f, POINT))
     assert printed(lambda: ad.tier(f, POINT))[0].tier == "fast"
 
 
 @pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
 def test_what_is_printed(f):
-    _, expected = printed(lambda: f(POINT.copy()))
-    for _ in range(3):
-        (slope,), text = printed(lambda: ad.gradient(f, POINT))
+    for point in (POINT, POINT[::-1].copy(), -POINT):
+        check_text(f, point)
+
+
+def check_text(f, point):
+    """Require that each operator prints what the function prints, once."""
+    _, expected = printed(lambda: f(point.copy()))
+    for _ in range(2):
+        (slope,), text = printed(lambda: ad.gradient(f, point))
         assert text == expected
-        value, text = printed(lambda: ad.withgradient(f, POINT)[0])
+        value, text = printed(lambda: ad.withgradient(f, point)[0])
         assert text == expected
-        (y, back), text = printed(lambda: ad.pullback(f, POINT))
+        (y, back), text = printed(lambda: ad.pullback(f, point))
         assert text == expected
         assert printed(lambda: back(1.0))[1] == ""
         with generic_tier():
-            (wanted,), _ = printed(lambda: ad.gradient(f, POINT))
+            (wanted,), _ = printed(lambda: ad.gradient(f, point))
         np.testing.assert_allclose(slope, wanted, rtol=1e-12)
         for run in (
-            lambda: ad.pushforward(f, (POINT,), (V,)),
-            lambda: ad.hvp(f, POINT, V),
+            lambda: ad.pushforward(f, (point,), (V,)),
+            lambda: ad.hvp(f, point, V),
+            lambda: ad.gradient_and_hvp(f, point, V),
+            lambda: ad.hessian(f, point),
+            lambda: ad.jacobian(f, point),
         ):
             found, text = printed(run)
+            assert text == expected
             with generic_tier():
                 wanted, plain = printed(run)
             assert text == plain
-            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_a_linearized_function_prints_once():
+    for f in (numbers, in_a_loop_of_unknown_length):
+        _, expected = printed(lambda f=f: f(POINT))
+        for linear in (ad.linearize, lambda f, x: ad.linearize(ad.grad(f), x)):
+            (_, push), text = printed(lambda f=f, linear=linear: linear(f, POINT))
+            assert text == expected
+            for dot in (V, 2 * V, V.astype(np.float32), V * np.inf):  # the last two run it again
+                with np.errstate(all="ignore"):
+                    assert printed(lambda push=push, dot=dot: push(dot))[1] == ""
+            slope, text = printed(lambda push=push: ad.gradient(lambda v: np.sum(push(v)), V))
+            assert text == ""
+
+
+def test_a_failure_after_a_line():
+    def f(x):
+        print("point", x)
+        return np.sum(np.sqrt(x) * x)
+
+    for point in ([1.0, 2.0], [0.0, 1.0], [1e-320, 1.0]):
+        x = np.array(point)
+        _, expected = printed(lambda x=x: f(x))
+        for run in (ad.gradient, ad.hessian, lambda f, x: ad.hvp(f, x, np.ones(2))):
+            with np.errstate(all="ignore"):
+                assert printed(lambda run=run, x=x: run(f, x))[1] == expected
 
 
 def test_other_points():

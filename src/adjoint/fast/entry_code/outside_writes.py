@@ -29,7 +29,8 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.expression_text import tuple_text
-from adjoint.fast.support.outside_writes import Incoming, new_object, print_text
+from adjoint.fast.support.outside_writes import Incoming, new_object
+from adjoint.fast.support.printing import print_lines
 from adjoint.ir.single import Value
 
 
@@ -80,8 +81,9 @@ def committing(made: Reading, program: Program) -> list[str]:
         writer.commit(one)
     for namespace, key, value in program.in_globals:
         writer.lines.append(f"{made.bind(namespace)}[{key!r}] = {writer.text(value)}")
-    for line in program.printed:
-        writer.print(*line.items)
+    if program.ev.prints:
+        made.bound["print_lines"] = print_lines
+        writer.lines.append(f"print_lines({writer.text(program.ev.lines)})")
     return writer.lines
 
 
@@ -111,12 +113,6 @@ class _Contents:
                     self.lines.append(f"{name}.{key} = {self.text(x)}")
         else:
             raise NotCovered("such a content of a container from outside")
-
-    def print(self, texts: Abstract, sep: Abstract, end: Abstract, flush: Abstract) -> None:
-        """Write a call of `print`."""
-        given = ", ".join(map(self.text, (sep, end, flush)))
-        self.made.bound["print_text"] = print_text
-        self.lines.append(f"print_text({self.text(texts)}, {given})")
 
     def _content(self, held: HeapObject) -> str:
         """Return the source of a new container with a content."""

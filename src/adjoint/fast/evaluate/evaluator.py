@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.errors import place_text
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row, Symbol
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -86,8 +86,8 @@ class Evaluator(InferringDraft, ABC):
         The number of derivatives that are taken of what is being evaluated.
     tries
         The number of ``try`` statements that have been evaluated.
-    printed
-        The list of what is printed: a tuple of the texts, and the options of `print`.
+    lines, prints
+        The list of what the program prints (`support.printing`), and whether it prints.
     global_cells
         By global variable that the program stores: the cell of its value.
     slopes
@@ -114,7 +114,8 @@ class Evaluator(InferringDraft, ABC):
         self.orders = 1
         self.slopes: dict[Any, Any] = {}
         self.tries = 0
-        self.printed = self.allocate(ListOf(()))
+        self.lines = self.value(ANYTHING, name="lines")
+        self.prints = False
         self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def release(self) -> None:

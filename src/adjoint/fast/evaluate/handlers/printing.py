@@ -1,20 +1,24 @@
 """Handlers of `print` and of clocks.
 
-A program prints when it has finished: what is printed are constants, and numbers and arrays as they
-were when the text was made (`values.Text`).
+A program prints when it has finished: each call of `print` makes its texts, of constants, numbers
+and arrays, and adds them to a list.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Text, Tuple
+from adjoint.fast.evaluate.types import ANYTHING, number
+from adjoint.fast.evaluate.values import Abstract, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
-from adjoint.ir.single import Const
+from adjoint.fast.support.printing import line_of, write_line
+from adjoint.ir.single import Call, Const, Operand, Value
 
 
 @handler(print)
@@ -30,15 +34,38 @@ def _(
     is_plain = isinstance(file, Known) and file.value is None
     if not is_plain or not all(isinstance(x, Known) for x in options):
         raise NotCovered("a call of print with such options", ev.span)
-    if not ev.outside.is_run_once or ev.orders > 1:
+    if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
-    line = Tuple((Tuple(tuple(_text(ev, x) for x in operands)), *options))
-    held = ev.heap[ev.printed.address]
-    if not isinstance(held, ListOf):
-        raise NotCovered("a number of lines that is not known", ev.span)
-    ev.demand_own_list(ev.printed.address)
-    ev.heap[ev.printed.address] = ListOf((*held.items, line))
+    leaves: list[Value] = []
+    make = _maker(ev, Tuple((Tuple(tuple(_text(ev, x) for x in operands)), *options)), leaves)
+    line: Operand = (
+        Const(make(()))
+        if not leaves
+        else ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
+    )
+    ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
+    ev.prints = True
     return Known(None)
+
+
+def _maker(ev: Evaluator, a: Abstract, leaves: list[Value]) -> Callable[[tuple[Any, ...]], Any]:
+    """Return the function that makes a constant, a text or a tuple of them from `leaves`."""
+    if isinstance(a, Known):
+        value = a.value
+        return lambda given: value
+    if isinstance(a, Tuple):
+        items, kind = [_maker(ev, x, leaves) for x in a.items], a.kind
+        return lambda given: tuple.__new__(kind, [make(given) for make in items])
+    if isinstance(a, Value):
+        if a in ev.maybe and a not in ev.nones:
+            a = ev.operation(runtime.assigned, (a,), ev.types[a])
+        leaves.append(a)
+        return itemgetter(len(leaves) - 1)
+    assert isinstance(a, Text) and a.recipe is not None
+    f, args, keywords = a.recipe
+    made = [_maker(ev, x, leaves) for x in args]
+    named = {name: _maker(ev, x, leaves) for name, x in keywords}
+    return lambda given: f(*[x(given) for x in made], **{k: x(given) for k, x in named.items()})
 
 
 def _text(ev: Evaluator, x: Abstract) -> Abstract:

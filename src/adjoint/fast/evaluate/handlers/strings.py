@@ -96,7 +96,7 @@ def _formatted(
 
 def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Text:
     """Return a text that `f` makes; with its recipe if it may be printed."""
-    if not ev.outside.is_run_once:
+    if not ev.outside.may_print:
         return TEXT
     given = [_as_now(ev, x) for x in args]
     named = {k: _as_now(ev, x) for k, x in keywords.items()}

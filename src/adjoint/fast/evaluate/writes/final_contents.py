@@ -64,14 +64,6 @@ def _keys(held: HeapObject) -> tuple[object, ...]:
             return (len(parts(held) or ()),)
 
 
-def lines_printed(ev: Evaluator) -> tuple[Tuple, ...]:
-    """Return what the program has printed, call by call."""
-    held = ev.heap[ev.printed.address]
-    if not isinstance(held, ListOf):
-        raise NotCovered("a number of lines that is not known")
-    return held.items  # type: ignore[return-value]
-
-
 StoredGlobal: TypeAlias = tuple[dict[str, Any], str, Abstract]
 """A namespace, a name, and the value that the program has stored."""
 
@@ -86,19 +78,19 @@ def globals_stored(ev: Evaluator) -> tuple[StoredGlobal, ...]:
 def values_stored(
     ev: Evaluator,
     changed: Iterable[Stored],
-    printed: Iterable[Tuple],
     in_globals: Iterable[StoredGlobal],
 ) -> tuple[Value, ...]:
-    """Return the values of the program in what it has stored and printed, each once."""
+    """Return the values of the program in what it has stored, each once, and the list of what it
+    prints."""
     found: dict[Value, None] = {}
-    for part in (*printed, *(value for _, _, value in in_globals)):
-        found.update(dict.fromkeys(_values_in(ev, part, ())))
+    for _, _, value in in_globals:
+        found.update(dict.fromkeys(_values_in(ev, value, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[_row(ev, one.after)] = None
         for part in parts(one.after) or ():
             found.update(dict.fromkeys(_values_in(ev, part, ())))
-    return tuple(found)
+    return (*found, ev.lines) if ev.prints else tuple(found)
 
 
 def _is_of_another_kind(held: HeapObject) -> bool:
