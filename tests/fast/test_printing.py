@@ -156,7 +156,70 @@ def of_a_search(a):
     return np.sum(u) * a[0]
 
 
+def of_a_sorted_table(a):
+    rows = [("u", a[0]), ("v", 2 * a[1]), ("w", a[2] ** 2)]
+    for i, (name, x) in enumerate(sorted(rows, key=lambda row: -row[1])):
+        print(f"{i}. {name:<4} {x:.3f}")
+    best = max(rows, key=lambda row: row[1])
+    print("best:", best[0], "with", best[1])
+    return best[1] * a[0]
+
+
+def messages_of_branches(a):
+    def label(x):
+        if x > 1:
+            return f"large {x:.1f}"
+        return "middle" if x > 0 else f"small {x:.2f} {x * x}"
+
+    print(label(a[0]), label(a[1]), "positive" if a[2] > 0 else f"no: {a[2]}")
+    for x in a:
+        print(label(x), end="|")
+    return np.sum(a * a)
+
+
+def messages_of_iterations(a):
+    latest = "nothing"
+    for k in range(60):
+        if a[k % 3] * k > 20.0:
+            latest = f"{k}: {a[k % 3] * k}"
+        if a[k % 3] > 0:
+            seen = f"positive {a[k % 3]}"
+    print(latest)
+    print(seen)
+    return np.sum(a**3)
+
+
+def numbers_of_several_classes(a):
+    total, count, x = 0, 0, a[0]
+    for k in range(40):
+        if a[k % 3] > 0.6:
+            total, count = total + a[k % 3] ** 2, count + 1
+        print(f"{total:.3f}", repr(total), [total], f"{count=}")
+        x = 1.0 if x > 2 else x * 1.1
+        print(repr(x))
+    return total * a[0] * x
+
+
+def around_a_derivative(a):
+    def inner(x):
+        print("inside", x)
+        return x**3
+
+    print("around")
+    x = a[0]
+    for k in range(3):
+        (slope,) = ad.gradient(inner, x)
+        x = x - 0.01 * slope
+        print(k, x, slope)
+    return x * np.sum(ad.hvp(lambda y: np.sum(inner(y)), a, a))
+
+
 FAST = [
+    of_a_sorted_table,
+    messages_of_branches,
+    messages_of_iterations,
+    numbers_of_several_classes,
+    around_a_derivative,
     numbers,
     arrays_that_are_written_later,
     in_an_unrolled_loop,
@@ -184,16 +247,6 @@ def before_an_exception(a):
     return y * a[0]
 
 
-def around_a_derivative(a):
-    def inner(x):
-        print("inside", x)
-        return x**3
-
-    print("around")
-    (slope,) = ad.gradient(inner, a[0])
-    return slope * a[1]
-
-
 def for_each_row(a):
     def shown(x):
         print("row", x)
@@ -202,7 +255,17 @@ def for_each_row(a):
     return np.sum(ad.vmap(shown)(a))
 
 
-ALL = [*FAST, before_an_exception, around_a_derivative, for_each_row]
+def of_a_variable_without_a_value(a):
+    if a[0] > 0.65:
+        text = f"large {a[0]}"
+    try:
+        print(text)
+    except UnboundLocalError:
+        print("no text")
+    return a @ a
+
+
+ALL = [*FAST, before_an_exception, for_each_row, of_a_variable_without_a_value]
 
 
 @pytest.mark.parametrize("f", FAST, ids=lambda f: f.__name__)

@@ -140,10 +140,10 @@ class _Contents:
         if isinstance(a, External):
             return self.made.names[id(a.source)]
         if isinstance(a, Text):
-            assert a.recipe is not None
-            f, args, named = a.recipe
-            given = [*map(self.text, args), *(f"{k}={self.text(x)}" for k, x in named)]
-            return f"{self.made.bind(f)}({', '.join(given)})"
+            assert a.items is not None
+            (call,) = a.items
+            named = (f"{k}={self.text(x)}" for k, x in call.keywords)
+            return f"{self.text(call.function)}({', '.join([*map(self.text, call.args), *named])})"
         if isinstance(a, Tuple):
             text = f"({''.join(f'{self.text(x)}, ' for x in a.items)})"
             return text if a.kind is tuple else f"{self.made.bind(a.kind)}._make({text})"

@@ -14,7 +14,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import ANYTHING, number
-from adjoint.fast.evaluate.values import Abstract, Known, Text, Tuple
+from adjoint.fast.evaluate.values import TEXT, Abstract, Either, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.printing import line_of, write_line
@@ -37,43 +37,47 @@ def _(
     if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
     leaves: list[Value] = []
-    make = _maker(ev, Tuple((Tuple(tuple(_text(ev, x) for x in operands)), *options)), leaves)
-    line: Operand = (
-        Const(make(()))
-        if not leaves
-        else ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
-    )
+    texts = Tuple(tuple(ev.call(Known(str), [x], {}) for x in operands))
+    make = _maker(ev, Tuple((texts, *options)), leaves)
+    line: Operand
+    if leaves:
+        line = ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
+    else:
+        line = Const(make(()))
     ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
     ev.prints = True
     return Known(None)
 
 
-def _maker(ev: Evaluator, a: Abstract, leaves: list[Value]) -> Callable[[tuple[Any, ...]], Any]:
-    """Return the function that makes a constant, a text or a tuple of them from `leaves`."""
+def _maker(
+    ev: Evaluator, a: Abstract, leaves: list[Value], *, is_one: bool = False
+) -> Callable[[tuple[Any, ...]], Any]:
+    """Return the function that makes a constant, a text or a tuple of them from `leaves`; if
+    `is_one`, of several things, of which the others may have no value."""
     if isinstance(a, Known):
         value = a.value
         return lambda given: value
     if isinstance(a, Tuple):
-        items, kind = [_maker(ev, x, leaves) for x in a.items], a.kind
+        items, kind = [_maker(ev, x, leaves, is_one=is_one) for x in a.items], a.kind
         return lambda given: tuple.__new__(kind, [make(given) for make in items])
     if isinstance(a, Value):
-        if a in ev.maybe and a not in ev.nones:
+        if a in ev.maybe and a not in ev.nones and not is_one:
             a = ev.operation(runtime.assigned, (a,), ev.types[a])
         leaves.append(a)
         return itemgetter(len(leaves) - 1)
-    assert isinstance(a, Text) and a.recipe is not None
-    f, args, keywords = a.recipe
-    made = [_maker(ev, x, leaves) for x in args]
-    named = {name: _maker(ev, x, leaves) for name, x in keywords}
-    return lambda given: f(*[x(given) for x in made], **{k: x(given) for k, x in named.items()})
-
-
-def _text(ev: Evaluator, x: Abstract) -> Abstract:
-    """Return the text of an operand: a constant, or one that is made when it is printed."""
-    found = ev.call(Known(str), [x], {})
-    if isinstance(found, Text) and found.recipe is None:
+    if isinstance(a, Either):
+        place = _maker(ev, a.place, leaves, is_one=is_one)
+        of_number = {
+            n: _maker(ev, x, leaves, is_one=True) for n, x in zip(a.numbers, a.items, strict=True)
+        }
+        return lambda given: of_number[place(given)](given)
+    if not isinstance(a, Text) or a is TEXT:
         raise NotCovered("printing of what is not known", ev.span)
-    return found
+    (call,) = a.items
+    f = call.function.value
+    made = [_maker(ev, x, leaves, is_one=is_one) for x in call.args]
+    named = {name: _maker(ev, x, leaves, is_one=is_one) for name, x in call.keywords}
+    return lambda given: f(*[x(given) for x in made], **{k: x(given) for k, x in named.items()})
 
 
 def _clock(f: object, kind: type) -> None:

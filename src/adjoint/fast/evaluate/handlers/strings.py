@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
@@ -25,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     External,
     Known,
     ListOf,
+    Partial,
     Ref,
     Text,
     Tuple,
@@ -87,11 +89,19 @@ def _formatted(
     ev: Evaluator, f: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Format operands by `f`; the result is known if they are."""
-    operands = [_shown(ev, x) for x in args]
-    named = {name: _shown(ev, x) for name, x in keywords.items()}
-    found = _tried(ev, f, *[x for x, _ in operands], **{k: x for k, (x, _) in named.items()})
-    is_known = all(known for _, known in (*operands, *named.values()))
+    shown = [_shown(ev, x) for x in (*args, *keywords.values())]
+    found = None
+    for given in _each([xs for xs, _ in shown]):
+        named = zip(keywords, given[len(args) :], strict=True)
+        found = _tried(ev, f, *given[: len(args)], **dict(named))
+    is_known = all(known for _, known in shown)
     return Known(found) if is_known else unknown_text(ev, f, args, keywords)
+
+
+def _each(columns: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield tuples of one object of each column, until each object was in one."""
+    for i in range(max(map(len, columns), default=1)):
+        yield tuple(xs[i % len(xs)] for xs in columns)
 
 
 def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Text:
@@ -102,7 +112,7 @@ def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]
     named = {k: _as_now(ev, x) for k, x in keywords.items()}
     if None in given or None in named.values():
         return TEXT
-    return Text((f, tuple(given), tuple(named.items())))  # type: ignore[arg-type]
+    return Text((Partial(Known(f), tuple(given), tuple(named.items())),))  # type: ignore[arg-type]
 
 
 def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
@@ -113,41 +123,40 @@ def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
         items = [_as_now(ev, x) for x in a.items]
         return None if None in items else Tuple(tuple(items), a.kind)  # type: ignore[arg-type]
     if isinstance(a, Text):
-        return None if a.recipe is None else a
+        return None if a.items is None else a
     held = ev.held(a)
     if isinstance(held, ListOf):
         made = Tuple(held.items)
         found = _as_now(ev, made)
-        return None if found is None else Text((list, (found,), ()))
+        return None if found is None else Text((Partial(Known(list), (found,), ()),))
     return a if isinstance(a, Known) else None
 
 
-def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
-    """Return an object that is formatted like `a`, and whether the text is that of `a`."""
+def _shown(ev: Evaluator, a: Abstract) -> tuple[list[Any], bool]:
+    """Return objects that are formatted like `a`, one of each class that it may have, and whether
+    the text is that of `a`."""
     if isinstance(a, Known) and isinstance(a.value, _PLAIN):
-        return a.value, True
+        return [a.value], True
     if isinstance(a, Known) and type(a.value) is type and a.value.__flags__ & IMMUTABLE_TYPE:
-        return a.value, True
+        return [a.value], True
     if isinstance(a, Text):
-        return "", False
+        return [""], False
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Number):
-            kinds = witnesses(t)
-            if len(kinds) == 1:
-                return kinds[0], False
+            return witnesses(t), False
         if isinstance(t, Array):
-            return t, False
+            return [t], False
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         shown = [_shown(ev, x) for x in ev.sequence(a) or ()]
-        return tuple(x for x, _ in shown), all(known for _, known in shown)
+        return [*_each([xs for xs, _ in shown])], all(known for _, known in shown)
     cls = ev.class_of(a)
     if cls in (list, dict):
         held, parts = ev.held(a), ev.sequence(a)
         parts = held.items if isinstance(held, DictOf) else parts
         if parts is None or not all(isinstance(x, Known | Value) for x in parts):
             raise NotCovered("a string of objects", ev.span)
-        return cls(), False
+        return [cls()], False
     raise NotCovered("a string of what is not known", ev.span)
 
 

@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.values import (
     Instance,
     Known,
     ListOf,
+    Partial,
     Ref,
     RowOf,
     Source,
@@ -133,12 +134,8 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
                 yield from _values_in(ev, part, (*above, a.address))
         else:
             raise NotCovered("what is stored outside is no number, array or container")
-    elif isinstance(a, Text) and a.recipe is not None:
-        _, args, named = a.recipe
-        for part in (*args, *(x for _, x in named)):
-            yield from _values_in(ev, part, above)
-    elif isinstance(a, Tuple):
-        for part in a.items:
+    elif isinstance(a, Tuple | Partial) or (isinstance(a, Text) and a.items):
+        for part in parts(a) or ():
             yield from _values_in(ev, part, above)
     elif a is LOST or not isinstance(a, Known | External):
         raise NotCovered("what is stored outside is no number, array or container")
