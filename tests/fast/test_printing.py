@@ -247,6 +247,51 @@ def before_an_exception(a):
     return y * a[0]
 
 
+def of_lists_that_change(a):
+    found = []
+    for k in range(50):
+        if a[k % 3] * k > 20:
+            found.append(a[k % 3])
+        if k == 45:
+            print(found)
+    text = f"{found} and {found!r}"
+    found.append(1.0)
+    found[0] = a[0] ** 2
+    print(text, {"found": found, "a": [a, None, True, "x"]}, (1, found))
+    return sum(found) * a[1]
+
+
+FAST.append(of_lists_that_change)
+
+SHOWN = [
+    lambda a: {"u": a[0], "v": {"w": [a[1], (1, a[2] * a[0])]}, 3: a},
+    lambda a: [list({"u": a[0]}.items()), [], {}, (), [[1, 2], [3.0, None]]],
+    lambda a: [x for x in a],  # noqa: C416
+    lambda a: [f"{x:.1f}" for x in a],
+    lambda a: ", ".join(f"{x:.2f}" for x in a),
+    lambda a: sorted(a),
+    lambda a: f"{a[0]:.3f}".rjust(10) + "|" + f"{a[1]:.1f}".center(9, "*").upper(),
+    lambda a: "-" * int(3 * abs(a[0]) + 2),
+    lambda a: a.dtype,
+    lambda a: a.astype(np.float32),
+    lambda a: (complex(a[0], 1.0), a > 0, int(a[1] > 0), np.float32(a[1]), (a > 0).sum()),
+    lambda a: "%5.2f %s %d" % (a[0], a, 3) + f"{a[0]:{10}.{2}e} {a.mean():+.1%} {len(a)=}",
+]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_text_of(shown):
+    def f(a):
+        print(shown(a), str(shown(a)), f"{shown(a)}")
+        return a @ a
+
+    for point in (POINT, -POINT[::-1]):
+        for run in (ad.gradient, ad.hessian, lambda f, x: ad.pushforward(f, (x,), (x,))):
+            text = printed(lambda run=run, point=point: run(f, point))[1]
+            assert text == printed(lambda point=point: f(point))[1]
+    assert printed(lambda: ad.tier(f, POINT))[0].tier == "fast"
+
+
 def for_each_row(a):
     def shown(x):
         print("row", x)
