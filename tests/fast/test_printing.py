@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import time
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.build.modes import PULLBACK
+from adjoint.fast.programs import store
 from tests.fast.agreeing import generic_tier
 from tests.fast.second_order import check_programs
 
@@ -18,7 +21,7 @@ V = np.array([0.3, -0.2, 0.5])
 
 
 def printed(run):
-    with contextlib.redirect_stdout(io.StringIO()) as text:
+    with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.redirect_stderr(text):
         found = run()
     return found, text.getvalue()
 
@@ -366,6 +369,51 @@ def test_a_linearized_function_prints_once():
                     assert printed(lambda push=push, dot=dot: push(dot))[1] == ""
             slope, text = printed(lambda push=push: ad.gradient(lambda v: np.sum(push(v)), V))
             assert text == ""
+
+
+def test_a_pullback_prints_once():
+    def f(a):
+        print("point", a)
+        return a * np.exp(a), {"sum": np.sum(a)}
+
+    def g(a):
+        print("point", a, file=sys.stderr)
+        return np.sum(a * np.exp(a))
+
+    store.forget()
+    for y_bar, h in (((V, {"sum": 1.0}), f), (2.0, g)):
+        (_, back), text = printed(lambda h=h: ad.pullback(h, POINT))
+        assert text == f"point {POINT}\n"
+        wide = (V * np.inf, None) if h is f else np.inf  # runs the function again
+        for bar in (y_bar, wide, y_bar):
+            with np.errstate(all="ignore"):
+                found, text = printed(lambda back=back, bar=bar: back(bar))
+            assert text == ""
+        with generic_tier():
+            np.testing.assert_allclose(found[1], ad.pullback(h, POINT)[1](y_bar)[1], rtol=1e-12)
+        assert len(store.known(h, PULLBACK).entries) == 1
+    xs = [POINT, POINT]  # one variable at two places
+    (_, back), text = printed(lambda: ad.pullback(lambda xs: g(xs[0]) + g(xs[1]), xs))
+    assert text == 2 * f"point {POINT}\n"
+    pair, text = printed(lambda: ad.value_and_grad(lambda a: (g(a), a), has_aux=True)(POINT))
+    assert text == f"point {POINT}\n"
+
+
+def test_calls_inside_the_generic_tier():
+    def inner(x):
+        print("inner", x)
+        return x * x
+
+    def f(a):
+        total = 0.0
+        for x in eval("a"):  # only the generic tier
+            total = total + inner(x) * a[0]
+        return total
+
+    _, expected = printed(lambda: f(POINT))
+    for _ in range(12):
+        (slope,), text = printed(lambda: ad.gradient(f, POINT))
+        assert text == expected
 
 
 def test_a_failure_after_a_line():

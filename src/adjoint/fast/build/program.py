@@ -144,6 +144,11 @@ class Program:
         return bool(self.written or self.adopted)
 
     @property
+    def acts(self) -> bool:
+        """Whether another run of the function would be noticed."""
+        return self.writes or self.ev.prints
+
+    @property
     def written(self) -> list[Leaf]:
         """The leaves that the program writes to."""
         return [leaf for leaf in self.outside.leaves if leaf.value in self.ev.written]

@@ -108,7 +108,7 @@ def specialise(
             stored_globals=in_globals,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
-        outside.may_print = may_print and mode.kind != "pullback"
+        outside.may_print = may_print
         outside.is_run_once = may_print and mode.is_gradient and not mode.has_rows
         outside.shows_twins = mode.is_gradient  # the generic tier adds what pullbacks show
         outside.may_write = partial(_may_write, mode, outside.is_wanted)

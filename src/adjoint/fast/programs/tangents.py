@@ -93,10 +93,11 @@ def pushed(
 
 
 def has_program(f: Any, point: tuple[Any, ...]) -> bool:
-    """Return whether a program that writes to nothing outside covers the call ``f(*point)``."""
+    """Return whether a program that neither prints nor writes to anything outside covers the call
+    ``f(*point)``."""
     if not is_enabled[0]:
         return False
-    found = run(f, point, PULLBACK, may_write=False)
+    found = run(f, point, PULLBACK, may_act=False)
     return found is not MISS and found is not FAILED
 
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from contextlib import AbstractContextManager, redirect_stdout
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
 from typing import Any
 
 from adjoint.rulekit.registry import non_differentiable
@@ -28,10 +35,19 @@ def write_line(lines: list[Any], line: Any) -> None:
 
 def print_lines(lines: list[Any]) -> None:
     """Print what a program has printed."""
-    for texts, sep, end, flush in lines:
-        print(*texts, sep=sep, end=end, flush=flush)
+    for texts, sep, end, flush, file in lines:
+        print(*texts, sep=sep, end=end, flush=flush, file=getattr(sys, file))
 
 
-def silent() -> AbstractContextManager[Any]:
-    """Print nothing, while the generic tier runs a function again that has printed."""
-    return redirect_stdout(io.StringIO())
+def silent(
+    other: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Callable[[], AbstractContextManager[Any]]:
+    """Return a function like `other`: in its context the generic tier runs a function that has
+    printed again, without a line."""
+
+    @contextmanager
+    def quiet() -> Iterator[None]:
+        with other(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+
+    return quiet

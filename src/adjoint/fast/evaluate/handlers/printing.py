@@ -6,6 +6,7 @@ and arrays, and adds them to a list.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from operator import itemgetter
@@ -14,7 +15,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import ANYTHING, number
-from adjoint.fast.evaluate.values import TEXT, Abstract, Either, Known, Text, Tuple
+from adjoint.fast.evaluate.values import TEXT, Abstract, Either, External, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.printing import line_of, write_line
@@ -30,9 +31,8 @@ def _(
     file: Abstract = Known(None),
     flush: Abstract = Known(False),
 ) -> Abstract:
-    options = (sep, end, flush)
-    is_plain = isinstance(file, Known) and file.value is None
-    if not is_plain or not all(isinstance(x, Known) for x in options):
+    options = (sep, end, flush, _name_of(file))
+    if not all(isinstance(x, Known) for x in options) or options[-1] is file:
         raise NotCovered("a call of print with such options", ev.span)
     if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
@@ -47,6 +47,15 @@ def _(
     ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
     ev.prints = True
     return Known(None)
+
+
+def _name_of(file: Abstract) -> Abstract:
+    """Return the name in `sys` of a file to print to."""
+    if isinstance(file, External) and file.source.kind == "member":
+        module = file.source.parent
+        if module is not None and module.key is sys and file.source.key in ("stdout", "stderr"):
+            return Known(file.source.key)
+    return Known("stdout") if isinstance(file, Known) and file.value is None else file
 
 
 def _maker(
