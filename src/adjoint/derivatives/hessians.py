@@ -140,10 +140,14 @@ def gradient_and_products(
     found = None if along is None else along((None,))
     if along is None or found is None:
         return pulled()
+    along.commit()
 
     def product(v: Any) -> tuple[Any, ...]:
         pair = along((v,)) if current.level is None else None
-        return pulled()[1](v) if pair is None else (pair[1],)
+        if pair is not None:
+            return (pair[1],)
+        with along.again():
+            return pulled()[1](v)
 
     return found[0], product
 

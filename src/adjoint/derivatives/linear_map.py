@@ -189,6 +189,7 @@ def _by_program(
     found = None if along is None else along([None] * len(args))
     if along is None or found is None:
         return None
+    along.commit()
     y = found[0]
     y_form = Form(y)
 
@@ -200,7 +201,8 @@ def _by_program(
                 hint="call linearize again: it has to run once more for tangents of another dtype,"
                 " or inside another derivative",
             )
-        return _recorded(f, args, kwargs, wanted)[1]
+        with along.again():
+            return _recorded(f, args, kwargs, wanted)[1]
 
     return y, Linear(f, forms, y_form, _ByProgram(along, forms, y_form, otherwise))
 

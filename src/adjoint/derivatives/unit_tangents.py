@@ -44,6 +44,7 @@ def along_units(
         if part is None:
             return None
         found.append(part[1])
+    along.commit()
     return [
         np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*found, strict=True)
     ]
@@ -73,6 +74,7 @@ def _one_by_one(
         if not all(isinstance(part, float | np.ndarray) for part in parts):
             return None  # a structure
         found.append(parts)
+    along.commit()
     return [np.array(parts) for parts in zip(*found, strict=True)]
 
 

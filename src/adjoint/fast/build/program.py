@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row
-from adjoint.fast.evaluate.values import Source, Tuple
+from adjoint.fast.evaluate.values import Source
 from adjoint.fast.evaluate.writes.final_contents import Stored, StoredGlobal
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.primitives import same
@@ -22,6 +22,8 @@ from adjoint.fast.single_assignment.walk import callee_of, is_call_of
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+T = TypeVar("T")
 
 
 @node(eq=False)
@@ -81,7 +83,7 @@ class Program:
     dots
         The parameters of `reverse` in a program of tangents, one for each wanted leaf. There,
         `forward` is what does not depend on the tangents, and the results of `reverse` are `count`
-        values, then their tangents.
+        values, then their tangents, then `values_stored`.
     most_rows
         How many rows to take at once, in programs of rows; see `Draft.most_rows`.
     stored
@@ -89,12 +91,11 @@ class Program:
     adopted
         The containers and objects from outside that it writes to, also those that hold at the end
         what they held before.
-    printed
-        What it prints: for each call the texts, and the options of `print`.
     in_globals
         The global variables that it stores.
     values_stored
-        The values of the program in both; the forward sweep returns them behind `results`.
+        The values of the program in both, and the list of what it prints; the forward sweep returns
+        them behind `results`.
     definite
         For each cotangent: ``None`` if it is absent, true if it has memory of its own, false if
         only a call can tell.
@@ -113,7 +114,6 @@ class Program:
 
     shaped: Callable[[tuple[Any, ...]], Any] | None = None
     stored: list[Stored] = field(default_factory=list)
-    printed: tuple[Tuple, ...] = ()
     in_globals: tuple[StoredGlobal, ...] = ()
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()
@@ -127,15 +127,26 @@ class Program:
         """The leaves whose cotangents the program returns, in order."""
         return self.task.wanted
 
+    def parts(self, results: Sequence[T]) -> tuple[Sequence[T], Sequence[T], Sequence[T]]:
+        """Return the values, their tangents and the rest among the results of a program of
+        tangents."""
+        n = self.count
+        return results[:n], results[n : 2 * n], results[2 * n :]
+
     @property
     def commits(self) -> bool:
         """Whether the entry code has something to do when the program has finished."""
-        return bool(self.stored or self.printed or self.in_globals)
+        return bool(self.stored or self.ev.prints or self.in_globals)
 
     @property
     def writes(self) -> bool:
         """Whether the program writes to something from outside."""
         return bool(self.written or self.adopted)
+
+    @property
+    def acts(self) -> bool:
+        """Whether another run of the function would be noticed."""
+        return self.writes or self.ev.prints
 
     @property
     def written(self) -> list[Leaf]:

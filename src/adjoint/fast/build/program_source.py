@@ -123,7 +123,7 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
 
 def _write_tangents(writer: Writer, program: Program) -> None:
     """Write a program of tangents: a function of the point that returns one of tangents."""
-    first, second, count = program.forward, program.reverse, program.count
+    first, second = program.forward, program.reverse
     name, inner = writer.new_name("at_point"), writer.new_name("along")
     ends = second.results or ()
     writer.count(first, ())
@@ -140,6 +140,7 @@ def _write_tangents(writer: Writer, program: Program) -> None:
     writer.flush(2)
     texts = [writer.text(x) for x in ends]
     writer.flush(2)
-    writer.line(f"return {tuple_text(texts[:count])}, {tuple_text(texts[count:])}", 2)
+    parts = map(tuple_text, program.parts(texts)[: 3 if program.commits else 2])
+    writer.line(f"return {', '.join(parts)}", 2)
     writer.line("", 0)
     writer.line(f"return {inner}", 1)

@@ -33,7 +33,6 @@ from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import (
     globals_stored,
-    lines_printed,
     stored,
     values_stored,
 )
@@ -57,9 +56,10 @@ from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
 from adjoint.fast.single_assignment.walk import blocks, results, walk
+from adjoint.fast.support.printing import new_lines
 from adjoint.fast.support.result_structure import Structure
 from adjoint.ir import printer
-from adjoint.ir.single import Block, Const, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 from adjoint.runtime.cache.ir import lowered
 
 MOST_ATTEMPTS = 16
@@ -108,6 +108,7 @@ def specialise(
             stored_globals=in_globals,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
+        outside.may_print = may_print
         outside.is_run_once = may_print and mode.is_gradient and not mode.has_rows
         outside.shows_twins = mode.is_gradient  # the generic tier adds what pullbacks show
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -229,9 +230,10 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         raise NotCovered("a write to a container from outside")
     if mode.kind == "hvp":
         changed, adopted = [], ()  # the function is evaluated at a copy of the point
-    printed = lines_printed(ev)
     in_globals = globals_stored(ev)
-    more = values_stored(ev, changed, printed, in_globals)
+    more = values_stored(ev, changed, in_globals)
+    if ev.prints:
+        ops.insert(0, Call(ev.lines, Const(new_lines), ()))
     leaves = [leaf for leaf in outside.leaves if leaf.type != ANYTHING]
     wanted = [leaf for leaf in leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -253,14 +255,16 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         primal = _with_numbers(task, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
-        made = pushed_forward(task, expanded(ev, primal), has_tangents=mode.wanted != ())
-        return replace(made, shaped=shaped)
+        has_tangents = mode.wanted != ()
+        made = pushed_forward(task, expanded(ev, primal), len(given), has_tangents=has_tangents)
+        return replace(made, shaped=shaped, values_stored=more)
     try:
         if order == "reverse over forward":
-            return product_over_forward(task, expanded(ev, primal))
-        made = _differentiated(task, primal, given, mode, order)
+            made = product_over_forward(task, expanded(ev, primal))
+        else:
+            made = _differentiated(task, primal, given, mode, order)
         made = replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
-        return replace(made, printed=printed, in_globals=in_globals)
+        return replace(made, in_globals=in_globals)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:

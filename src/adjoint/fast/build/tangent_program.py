@@ -26,18 +26,21 @@ from adjoint.fast.support import rows
 from adjoint.ir.single import Block, Const, Op, Operand, Value
 
 
-def pushed_forward(task: Task, primal: Block, *, has_tangents: bool) -> Program:
-    """Return the program of a pushforward from the computation of a function. Without
-    `has_tangents`, only the values are wanted."""
-    return _made(task, primal, primal, has_tangents=has_tangents)
+def pushed_forward(task: Task, primal: Block, count: int, *, has_tangents: bool) -> Program:
+    """Return the program of a pushforward from the computation of a function with `count` results
+    and others without tangents. Without `has_tangents`, only the values are wanted."""
+    return _made(task, primal, primal, count, has_tangents=has_tangents)
 
 
 def hessian_product(
     task: Task, forward: Block, reverse: Block, *, has_opaque_rules: bool
 ) -> Program:
     """Return the program of a gradient and its tangent from the sweeps of the gradient."""
-    whole = Block(forward.parameters, (*forward.ops, *reverse.ops), reverse.results)
-    return _made(replace(task, is_tuple=True), whole, forward, has_opaque_rules=has_opaque_rules)
+    bars = reverse.results or ()
+    ends = (*bars, *(forward.results or ())[1:])
+    whole = Block(forward.parameters, (*forward.ops, *reverse.ops), ends)
+    task = replace(task, is_tuple=True)
+    return _made(task, whole, forward, len(bars), has_opaque_rules=has_opaque_rules)
 
 
 def product_over_forward(task: Task, primal: Block) -> Program:
@@ -53,7 +56,7 @@ def product_over_forward(task: Task, primal: Block) -> Program:
     assert primal.results is not None
     with ev.writing(ops):
         y_dot = _tangent(tangents, primal.results[0])
-    block = Block((*primal.parameters, *dots), tuple(ops), (y_dot,))
+    block = Block((*primal.parameters, *dots), tuple(ops), (y_dot, *primal.results[1:]))
     block = task.simplified(block, primal)
     if ev.written:
         block = check_views(ev, with_aliases(ev, block))
@@ -67,7 +70,9 @@ def product_over_forward(task: Task, primal: Block) -> Program:
     forward, reverse = both_sweeps(
         ev, block, (*moving, *dots), [(block.results[0], Const(1.0))], taken
     )
-    made = Block(block.parameters, (*forward.ops, *reverse.ops), reverse.results)
+    assert forward.results is not None and reverse.results is not None
+    ends = (*reverse.results, *forward.results[1:])
+    made = Block(block.parameters, (*forward.ops, *reverse.ops), ends)
     task.show("tangents", made)
     made = task.simplified(made, primal)
     return _program(replace(task, is_tuple=True), primal, made, dots, len(moving))
@@ -89,6 +94,7 @@ def _made(
     task: Task,
     block: Block,
     own: Block,
+    count: int,
     *,
     has_opaque_rules: bool = False,
     has_tangents: bool = True,
@@ -97,17 +103,18 @@ def _made(
     note_negations(ev, block)
     sweep = ForwardSweep(ev, moving, is_last=True, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
-    ends = block.results or ()
+    assert block.results is not None
+    ends, more = block.results[:count], block.results[count:]
     with ev.writing(ops):
         end_dots = tuple(_tangent(sweep, x) if has_tangents else Const(None) for x in ends)
-    made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
+    made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots, *more))
     task.show("tangents", made)
-    return _program(task, block, task.simplified(made, own), dots, len(ends))
+    return _program(task, block, task.simplified(made, own), dots, count)
 
 
 def _program(task: Task, block: Block, made: Block, dots: list[Value], count: int) -> Program:
-    """Return the program of the operations `made`, whose results are `count` values and their
-    tangents; `block` has the parameters for the leaves."""
+    """Return the program of the operations `made`, whose results are `count` values, their tangents
+    and others; `block` has the parameters for the leaves."""
     ev = task.ev
     assert made.results is not None
     values = made.results[:count]
@@ -138,7 +145,7 @@ def _with_own_results(
     made = {y for op in along for y in results(op)}
     outs = list(ends)
     with ev.writing([*along]) as ops:
-        for i, x in enumerate(ends[count:], count):
+        for i, x in enumerate(ends[count : 2 * count], count):
             if isinstance(x, Value) and x not in made:
                 t = ev.types[x]
                 if isinstance(t, Array):

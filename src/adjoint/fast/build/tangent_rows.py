@@ -23,6 +23,7 @@ def with_rows(program: Program) -> Program:
     if not program.dots or block.results is None:
         raise NotCovered("tangents of nothing at once")
     _demand_worth(program)
+    values, dots, more = program.parts(block.results)
     note_rows(ev, block)
     length = Symbol("rows", is_argument=False)
     count = ev.value(number(int), name="n")
@@ -31,9 +32,9 @@ def with_rows(program: Program) -> Program:
     rows = tuple(ev.value(sweep.type_of_rows(ev.types[dot]), name=dot.name) for dot in program.dots)
     ops = sweep.run(block, dict(zip(program.dots, rows, strict=True)))
     with ev.writing(ops):
-        ends = tuple(map(partial(_end, sweep), block.results[program.count :]))
+        ends = tuple(map(partial(_end, sweep), dots))
     first = Call(count, Const(runtime.length), (rows[0], Const(0)))
-    made = Block(rows, (first, *ops), (*block.results[: program.count], *ends))
+    made = Block(rows, (first, *ops), (*values, *ends, *more))
     program.stages("rows", partial(format_block, program.name, made))
     made = simplified(
         made, program.name, ev.types, written_to(ev), program.stages, Block((), (), ())

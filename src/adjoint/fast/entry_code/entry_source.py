@@ -5,6 +5,7 @@ and the cotangents in the structure of the arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from adjoint.fast.build.exposure import exposure
@@ -21,6 +22,7 @@ from adjoint.fast.evaluate.types import Array, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.printing import silent
 
 
 def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, str], dict[str, Any]]:
@@ -33,8 +35,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
     * ``arrange``, from the cotangents of the leaves to those of the function and the arguments;
     * the `exposure` (for ``constants``, the arrays that are);
     * a function that reads the leaves again, the leaves, a function that tests whether an object
-      occurs twice in an argument, or ``None``, and the `Incoming` contents of arrays that the
-      program writes to, or ``None``.
+      occurs twice in an argument, or ``None``, and the function that returns the context in which
+      the generic tier may run the call again.
 
     `count` is the number of arguments.
     """
@@ -52,7 +54,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
     for root in roots:
         made.distinct(root, wanted)
     ties = " or ".join(test for root in roots for test in made.ties(root))
-    if ties and (mode.is_gradient or program.writes):
+    if ties and (mode.is_gradient or program.acts):
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
@@ -82,14 +84,21 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
         shaped = "value" if program.shaped is None else "shaped(value)"
         found = f"{shaped}, bars, {kept}, arrange, {_exposed(made, wanted)}"
         state = made.state()
-        tied = f"lambda: {ties}" if ties and not program.writes else None
-        incoming = "incoming" if program.writes else None
-        tail.append(f"    return {found}, (state, before, {tied}, {incoming})")
+        tied = f"lambda: {ties}" if ties and not program.acts else None
+        again = "incoming.in_place" if program.writes else "nullcontext"
+        if program.ev.prints:
+            again = f"silent({again})"
+        tail.append(f"    return {found}, (state, before, {tied}, {again})")
         run.insert(0, f"        before = ({state})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
-    bound = made.bind_all(shaped=program.shaped, smaller_square=runtime.smaller_square)
+    bound = made.bind_all(
+        shaped=program.shaped,
+        smaller_square=runtime.smaller_square,
+        nullcontext=nullcontext,
+        silent=silent,
+    )
     return {"run": "\n".join([*head, *body, *run, *tail]) + "\n"}, bound
 
 

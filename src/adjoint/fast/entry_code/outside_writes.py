@@ -29,7 +29,8 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.expression_text import tuple_text
-from adjoint.fast.support.outside_writes import Incoming, new_object, print_text
+from adjoint.fast.support.outside_writes import Incoming, new_object
+from adjoint.fast.support.printing import print_lines
 from adjoint.ir.single import Value
 
 
@@ -80,8 +81,9 @@ def committing(made: Reading, program: Program) -> list[str]:
         writer.commit(one)
     for namespace, key, value in program.in_globals:
         writer.lines.append(f"{made.bind(namespace)}[{key!r}] = {writer.text(value)}")
-    for line in program.printed:
-        writer.print(*line.items)
+    if program.ev.prints:
+        made.bound["print_lines"] = print_lines
+        writer.lines.append(f"print_lines({writer.text(program.ev.lines)})")
     return writer.lines
 
 
@@ -112,12 +114,6 @@ class _Contents:
         else:
             raise NotCovered("such a content of a container from outside")
 
-    def print(self, texts: Abstract, sep: Abstract, end: Abstract, flush: Abstract) -> None:
-        """Write a call of `print`."""
-        given = ", ".join(map(self.text, (sep, end, flush)))
-        self.made.bound["print_text"] = print_text
-        self.lines.append(f"print_text({self.text(texts)}, {given})")
-
     def _content(self, held: HeapObject) -> str:
         """Return the source of a new container with a content."""
         match held:
@@ -144,10 +140,10 @@ class _Contents:
         if isinstance(a, External):
             return self.made.names[id(a.source)]
         if isinstance(a, Text):
-            assert a.recipe is not None
-            f, args, named = a.recipe
-            given = [*map(self.text, args), *(f"{k}={self.text(x)}" for k, x in named)]
-            return f"{self.made.bind(f)}({', '.join(given)})"
+            assert a.items is not None
+            (call,) = a.items
+            named = (f"{k}={self.text(x)}" for k, x in call.keywords)
+            return f"{self.text(call.function)}({', '.join([*map(self.text, call.args), *named])})"
         if isinstance(a, Tuple):
             text = f"({''.join(f'{self.text(x)}, ' for x in a.items)})"
             return text if a.kind is tuple else f"{self.made.bind(a.kind)}._make({text})"

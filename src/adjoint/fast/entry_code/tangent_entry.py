@@ -2,8 +2,9 @@
 
 ``run(f, args)`` reads the leaves and returns ``along(dots)``, which takes one tangent per argument.
 For a pushforward it returns the result and its tangent, for a product of a Hessian the gradient and
-its tangent. Where the program fails, or tangents are not those of the arguments, it returns
-``None``: the levels say what is wrong with them. ``once(f, args, dots)`` is ``run(f, args)(dots)``.
+its tangent; its attributes are those of `programs.tangents.Along`. Where the program fails, or
+tangents are not those of the arguments, it returns ``None``: the levels say what is wrong with
+them. ``once(f, args, dots)`` is ``run(f, args)(dots)``, which also prints.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import cmath
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -20,7 +22,7 @@ from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.finiteness import square
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
-from adjoint.fast.entry_code.outside_writes import keeping, undoing
+from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import (
     Array,
@@ -37,6 +39,7 @@ from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import tangents
+from adjoint.fast.support.printing import silent
 from adjoint.ir.single import Call, If, Loop, Value
 
 
@@ -88,6 +91,8 @@ def tangent_entry(
         "        return MISS",
     ]
     uses_numpy = not _is_plain(program)
+    found = f"values, outs{', committed' if program.commits else ''}"
+    commit = indented(1, committing(made, program))
     checked = _checked(program, arrays, mode)
     lines = [
         "def run(f, args):",
@@ -97,16 +102,21 @@ def tangent_entry(
         "    except Exception as error:",
         "        return failed(error)",
         *(f"    {line}" for line in given),
+        *(["    committed = ()"] if commit else []),
         "    def along(dots):",
+        *(["        nonlocal committed"] if commit else []),
         "        try:",
         *indented(3, reads),
-        *indented(3, raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
+        *indented(3, raising([f"{found} = push({', '.join(dots)})"], uses_numpy)),
         *indented(3, checked),
         "        except Exception as error:",
         "            failed(error)",
         "            return None",
         f"        return {results}",
         f"    along.most_rows = {program.most_rows}",
+        "    def commit():",
+        *(f"    {line}" for line in commit or ["    pass"]),
+        f"    along.commit, along.again = commit, {'silent()' if commit else 'nullcontext'}",
     ]
     if mode.kind == "pushforward":
         state = made.state()
@@ -126,7 +136,7 @@ def tangent_entry(
         lines = ["def run(f, args):", "    return FAILED"]
     sources = {"run": lines}
     if not mode.has_rows:
-        call = f"values, outs = program({', '.join(leaves)})({', '.join(dots)})"
+        call = f"{found} = program({', '.join(leaves)})({', '.join(dots)})"
         once = [
             *indented(2, reads),
             *indented(2, raising([call], uses_numpy)),
@@ -146,6 +156,7 @@ def tangent_entry(
             *once,
             # a product with a Hessian evaluates the function at a copy of the point
             *(["    incoming.put_back()"] if written and mode.kind == "hvp" else []),
+            *commit,
             f"    return {results}",
         ]
     bound = made.bind_all(
@@ -160,6 +171,8 @@ def tangent_entry(
         row_of=tangents.row_of,
         part_of=tangents.part_of,
         both_finished=tangents.both_finished,
+        nullcontext=nullcontext,
+        silent=silent,
     )
     return {name: "\n".join(lines) + "\n" for name, lines in sources.items()}, bound
 
@@ -173,8 +186,8 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
         names = [*(f"values[{i}]" for i in range(program.count)), *names]
         slow = [f"values, outs = both_finished(values, outs, ({given}))"]
     slow += ["if outs is None:", "    failed(None)", "    return None"]
-    ev, results = program.ev, program.reverse.results or ()
-    definite = definite_results(ev, program.forward, program.reverse)
+    ev, results = program.ev, (program.reverse.results or ())[: 2 * program.count]
+    definite = definite_results(ev, program.forward, program.reverse)[: len(results)]
     terms = []
     for name, x, own in zip(names[::-1], results[::-1], definite[::-1], strict=False):
         if own is False:

@@ -24,7 +24,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_constant
+from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.fields import field_of, fields_of, set_field
@@ -115,7 +115,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         if a.kind is not tuple:
             return _of_named_tuple(ev, a, name)
     if isinstance(a, Text) and name in TEXT_METHODS:
-        return Known(any_text)
+        return Bound(Known(getattr(str, name)), a)
     if isinstance(a, SliceOf) and name in ("start", "stop", "step"):
         return getattr(a, name)  # type: ignore[no-any-return]
     if isinstance(a, Super):

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.errors import place_text
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.types import Array, Number, Row, Symbol, Type
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row, Symbol, Type
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -90,8 +90,8 @@ class Evaluator(InferringDraft, ABC):
         The number of derivatives that are taken of what is being evaluated.
     tries
         The number of ``try`` statements that have been evaluated.
-    printed
-        The list of what is printed: a tuple of the texts, and the options of `print`.
+    lines, prints
+        The list of what the program prints (`support.printing`), and whether it prints.
     global_cells
         By global variable that the program stores: the cell of its value.
     error_settings
@@ -124,7 +124,8 @@ class Evaluator(InferringDraft, ABC):
         self.tries = 0
         self.error_settings = self.allocate(Instance(np.errstate, ("ignored",), (Known(()),)))
         self.ignored: dict[Value, tuple[str, ...]] = {}
-        self.printed = self.allocate(ListOf(()))
+        self.lines = self.value(ANYTHING, name="lines")
+        self.prints = False
         self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def operation(

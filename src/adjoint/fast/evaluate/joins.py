@@ -113,7 +113,7 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
     if name != ITEM and (_is_none(a) or _is_none(b)) and isinstance(other, Number | Array):
         return _number_or_none(a, b, ev, name)
     if (isinstance(a, Text) or isinstance(b, Text)) and _is_text(a) and _is_text(b):
-        return TEXT
+        return _joined_text(a, b, ev, before, after)
     if isinstance(a, Either) or isinstance(b, Either):
         return either(a, b, ev, before, after)
     if isinstance(a, Ref) and isinstance(b, Ref):
@@ -168,6 +168,18 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap, name: s
             return a
         return rebuild(a, iter(made))
     return either(a, b, ev, before, after)
+
+
+def _joined_text(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
+    """Return the template of a text; `TEXT` if the numbers in it have none."""
+    try:
+        if isinstance(a, Text) and isinstance(b, Text) and kind_of(a) == kind_of(b):
+            one, other = a.items[0], b.items[0]
+            made = generalise(one, other, ev, before, after)
+            return a if made is one else Text((made,))
+        return either(a, b, ev, before, after)
+    except NotCovered:
+        return TEXT
 
 
 def _joined_shape(
@@ -233,7 +245,9 @@ def _as_it_is(a: Any, ev: Evaluator, *heaps: Heap) -> Any:
     """Return the template of a structure that is only read where it is assigned; else `LOST`."""
     if isinstance(a, Either):
         return either(a, a, ev, *heaps)
-    if not isinstance(a, Known | Ref | External | Tuple) or _leaf_type(a, ev.types) is not None:
+    if not isinstance(a, Known | Ref | External | Tuple | Text) or a is TEXT:
+        return LOST
+    if _leaf_type(a, ev.types) is not None:
         return LOST
     try:
         return _in_some_ways(a, ev, *heaps)
@@ -248,6 +262,8 @@ def _uncertain(a: Any, ev: Evaluator, heap: Heap, name: str = "") -> Any:
     """
     if a is LOST:
         return LOST
+    if isinstance(a, Text):
+        return _as_it_is(a, ev, heap)  # a read of its numbers checks them
     a = _shared_items(unfolded(a), ev, heap)
     none = _may_be_none(a, ev)
     if (none and name != RETURNED) or isinstance(a, Either):

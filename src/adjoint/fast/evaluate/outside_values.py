@@ -82,7 +82,9 @@ class Outside(OutsideFunctions):
     may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
     """Whether the program may write to an array, or to a container, from outside."""
     is_run_once: bool = False
-    """Whether nothing is run again after the program: it may print, and store global variables."""
+    """Whether nothing is run again after the program: it may store global variables."""
+    may_print: bool = False
+    """Whether the program may print."""
     stored_globals: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
     """The global variables that the program stores: the namespace, by its identity and the name."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)

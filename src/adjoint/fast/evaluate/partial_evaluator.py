@@ -49,6 +49,7 @@ from adjoint.fast.single_assignment.primitives import assigned, latest, wrote
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.printing import write_line
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
@@ -306,4 +307,11 @@ def _acts(op: Call) -> bool:
     return not isinstance(op.callee, Const) or op.callee.value in _ACTING
 
 
-_ACTING = {runtime.draw, runtime.read_clock, *runtime.WRITES, *runtime.BUFFER_WRITES, *rows.EFFECTS}
+_ACTING = {
+    runtime.draw,
+    runtime.read_clock,
+    write_line,
+    *runtime.WRITES,
+    *runtime.BUFFER_WRITES,
+    *rows.EFFECTS,
+}

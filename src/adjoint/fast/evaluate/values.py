@@ -228,10 +228,10 @@ class Either:
 
 @node(eq=False)
 class Text:
-    """A string with unknown numbers in it: nothing in a program reads it. It may be printed if its
-    `recipe` is known: a function, its operands, and those by name."""
+    """A string with unknown numbers in it: nothing in a program reads it. It may be printed if
+    `items` holds the call that makes it, a `Partial`."""
 
-    recipe: tuple[Any, tuple[Abstract, ...], tuple[tuple[str, Abstract], ...]] | None = None
+    items: Any = None
 
 
 TEXT = Text()
@@ -364,7 +364,7 @@ HeapObject: TypeAlias = (
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
     """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
-        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance() | Text():
             return a.items
         case SetOf():
             return ()
@@ -408,7 +408,7 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Closure, id(a.code), id(a.namespace), len(a.defaults), names, len(a.cells)
         case Partial():
             return Partial, len(a.args), tuple(name for name, _ in a.keywords)
-        case Bound() | SliceOf() | FieldsOf():
+        case Bound() | SliceOf() | FieldsOf() | Text():
             return type(a)
         case Iterating():
             return Iterating, a.kind, len(a.operands)
@@ -421,7 +421,7 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     match a:
         case SetOf():
             return a
-        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance() | Text():
             return replace(a, items=tuple(next(items) for _ in a.items))
         case Either():
             place: Any = next(items)

@@ -23,8 +23,9 @@ from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.cotangent_types import abstract_of
 from adjoint.fast.reverse.result import demand_real_scalar, returned
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import results, walk
+from adjoint.fast.single_assignment.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.printing import write_line
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 _NUMBERS = (int, float, np.float64)
@@ -83,7 +84,7 @@ class Inner:
         self.block: Block = Block(
             tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y)))
         )
-        demand_own_writes(ev, self.block, self.leaves)
+        demand_own_writes(ev, self.block, self.leaves, may_print=True)
         if ev.written:
             self.block = with_aliases(ev, self.block)
             if not is_forward:
@@ -102,13 +103,18 @@ class Inner:
         return made
 
 
-def demand_own_writes(ev: Evaluator, block: Block, leaves: Collection[Value]) -> None:
+def demand_own_writes(
+    ev: Evaluator, block: Block, leaves: Collection[Value], *, may_print: bool = False
+) -> None:
     """Refuse writes of an inner function to arrays from outside of it; `leaves` are copies of its
     arguments."""
     own = {x for op in walk(block) for x in results(op)}
     own |= {x for x in block.parameters if x not in leaves}
     for op in walk(block):
-        if isinstance(op, Call) and op.operands and is_effect(op):
+        if is_call_of(op, write_line):
+            if not may_print:
+                raise NotCovered("a call of print in an inner function", op.span)
+        elif isinstance(op, Call) and op.operands and is_effect(op):
             if not own.issuperset(ev.owners(op.operands[0])):  # type: ignore[arg-type]
                 raise NotCovered("an inner function that writes to what is around it", op.span)
 

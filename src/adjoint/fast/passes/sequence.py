@@ -25,6 +25,7 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members
 from adjoint.fast.support.opaque import Opaque
+from adjoint.fast.support.printing import write_line
 from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Unpack, Value
@@ -44,6 +45,7 @@ _EFFECTS: frozenset[Any] = frozenset(
         runtime.push,
         runtime.draw,
         runtime.read_clock,
+        write_line,
         *runtime.WRITES,
         *runtime.BUFFER_WRITES,
         *rows.EFFECTS,

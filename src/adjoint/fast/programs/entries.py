@@ -38,8 +38,8 @@ class Entry:
         The opaque operations, each with its place and the reason.
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
-    writes
-        Whether it writes to arrays, containers or objects from outside.
+    acts
+        Whether it prints, or writes to arrays, containers or objects from outside.
     has_taken_apart
         Whether it is for the lengths of small arrays alone.
     most_rows
@@ -54,7 +54,7 @@ class Entry:
     inlined: tuple[str, ...] = ()
     opaque: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
-    writes: bool = False
+    acts: bool = False
     has_taken_apart: bool = False
     most_rows: int = 0
 

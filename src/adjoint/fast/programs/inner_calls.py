@@ -107,7 +107,7 @@ def call_inside(
         args = (*args, *kwargs.values())
     if not unit.is_specialised and _is_not_covered(f, args):
         return _missed(unit, memory, f, args)
-    found: Any = tier.run(f, args, PULLBACK, may_write=False)
+    found: Any = tier.run(f, args, PULLBACK, may_act=False)
     if found is tier.MISS:
         return _missed(unit, memory, f, args)
     y: Any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -99,8 +98,8 @@ class SpecialisedPullback(StaysHere, EngineObject):
 
     def _run_again(self) -> Callable[[Any], tuple[Any, ...]]:
         """Return the pullback of the generic tier, unless what the function reads has changed."""
-        state, read, _, incoming = self._found[-1]
-        with nullcontext() if incoming is None else incoming.in_place():
+        state, read, _, again = self._found[-1]
+        with again():
             if not unchanged(state(self._f, self._given), read):
                 raise MutationError(
                     f"what '{self._name}' reads has changed since its pullback was made",

@@ -107,7 +107,7 @@ def run(
     tried: list[Entry] | None = None,
     dots: Sequence[Any] | None = None,
     *,
-    may_write: bool = True,
+    may_act: bool = True,
 ) -> Any:
     """Run the call by a program (result: see `entry_source`); `MISS` if there is none for it.
 
@@ -120,12 +120,13 @@ def run(
     dots
         One tangent per argument, for a program of tangents that is called for these alone; the
         result is then that of ``once``.
-    may_write
-        Whether the program may write to something from outside; else such a call is generic.
+    may_act
+        Whether the program may print, or write to something from outside; else such a call is
+        generic.
     """
     is_function = type(f) is FunctionType
     latest = _latest.get((mode, id(f.__code__))) if is_function and tried is None else None
-    if latest is not None and (may_write or not latest.writes):
+    if latest is not None and (may_act or not latest.acts):
         found = latest.run(f, args) if dots is None else latest.once(f, args, dots)  # type: ignore[misc]
         if found is not MISS:
             return MISS if found is FAILED else found
@@ -139,9 +140,9 @@ def run(
             return MISS
         kept = _kept.get(_key(owner, mode))
     if kept is None:
-        return _first(owner or (f.__code__,), f, args, mode, dots, may_write=may_write)
+        return _first(owner or (f.__code__,), f, args, mode, dots, may_act=may_act)
     for entry in () if kept.entries is tried else kept.entries:
-        if entry.writes and not may_write:
+        if entry.acts and not may_act:
             return MISS
         found = entry.call(f, args, dots)
         if found is not MISS:
@@ -150,7 +151,7 @@ def run(
             return MISS if found is FAILED else found
     if kept.reason_for(f, args) is not None:
         return MISS
-    return _first(kept.owner, f, args, mode, dots, len(kept.entries), may_write=may_write)
+    return _first(kept.owner, f, args, mode, dots, len(kept.entries), may_act=may_act)
 
 
 def known(f: Any, mode: Mode) -> Stored | None:
@@ -172,7 +173,7 @@ def _first(
     dots: Sequence[Any] | None,
     tried: int = 0,
     *,
-    may_write: bool,
+    may_act: bool,
 ) -> Any:
     """Specialise `f`, unless another thread just did, and run the program."""
     while True:
@@ -185,7 +186,7 @@ def _first(
                 made = entry_of(owner, f, args, mode)
             else:
                 made = kept.entries[tried]
-        if isinstance(made, NotCoveredKind) or (made.writes and not may_write):
+        if isinstance(made, NotCoveredKind) or (made.acts and not may_act):
             return MISS
         found = made.call(f, args, dots)
         if found is not MISS:
@@ -320,7 +321,6 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain
         "failed": failures,
     }
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
-    writes = program.writes
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
     program.wanted.clear()
@@ -333,7 +333,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain
         failures,
         inlined,
         opaque,
-        writes=writes,
+        acts=program.acts,
         has_taken_apart=program.ev.has_taken_apart,
         most_rows=program.most_rows,
     )

@@ -12,8 +12,10 @@ from adjoint.rulekit import nested
 Along: TypeAlias = Any
 """``along(dots)``, a function of one tangent per argument.
 
-It has ``most_rows``: how many rows to take at once, in programs of rows. That of a pushforward has
-``is_unchanged()``: whether what the function reads is what it was.
+It has ``most_rows``: how many rows to take at once, in programs of rows; ``commit()``, which prints
+what the function prints, after a call has succeeded; and ``again()``, the context in which the
+generic tier may run the function after that. That of a pushforward has ``is_unchanged()``: whether
+what the function reads is what it was.
 """
 
 
@@ -61,9 +63,7 @@ def along_of(
     def along(dots: Sequence[Any]) -> Any:
         return found((*dots, *more))
 
-    along.most_rows = found.most_rows  # type: ignore[attr-defined]
-    if kind == "pushforward":
-        along.is_unchanged = found.is_unchanged  # type: ignore[attr-defined]
+    vars(along).update(vars(found))
     return along
 
 
@@ -93,10 +93,11 @@ def pushed(
 
 
 def has_program(f: Any, point: tuple[Any, ...]) -> bool:
-    """Return whether a program that writes to nothing outside covers the call ``f(*point)``."""
+    """Return whether a program that neither prints nor writes to anything outside covers the call
+    ``f(*point)``."""
     if not is_enabled[0]:
         return False
-    found = run(f, point, PULLBACK, may_write=False)
+    found = run(f, point, PULLBACK, may_act=False)
     return found is not MISS and found is not FAILED
 
 

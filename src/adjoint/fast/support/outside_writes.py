@@ -126,8 +126,3 @@ def new_object(cls: Any, fields: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     vars(made).update(fields)
     return made
-
-
-def print_text(texts: tuple[Any, ...], sep: Any, end: Any, flush: Any) -> None:
-    """Print what a program has printed."""
-    print(*texts, sep=sep, end=end, flush=flush)

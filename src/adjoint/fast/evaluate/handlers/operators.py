@@ -94,6 +94,8 @@ def _binary(f: Any, name: str) -> None:
         if f is operator.add and Text in (type(a), type(b)):
             if ev.class_of(a) is str and ev.class_of(b) is str:
                 return unknown_text(ev, f, [a, b], {})
+        if f is operator.mul and {ev.class_of(a), ev.class_of(b)} == {str, int}:
+            return unknown_text(ev, f, [a, b], {})
         if f is operator.mul and {ev.class_of(a), ev.class_of(b)} == {list, int}:
             return repeated(ev, *((a, b) if ev.class_of(a) is list else (b, a)))
         found = _of_containers(ev, f, a, b)

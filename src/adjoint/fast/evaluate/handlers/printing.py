@@ -1,20 +1,25 @@
 """Handlers of `print` and of clocks.
 
-A program prints when it has finished: what is printed are constants, and numbers and arrays as they
-were when the text was made (`values.Text`).
+A program prints when it has finished: each call of `print` makes its texts, of constants, numbers
+and arrays, and adds them to a list.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Text, Tuple
+from adjoint.fast.evaluate.types import ANYTHING, number
+from adjoint.fast.evaluate.values import TEXT, Abstract, Either, External, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
-from adjoint.ir.single import Const
+from adjoint.fast.support.printing import line_of, write_line
+from adjoint.ir.single import Call, Const, Operand, Value
 
 
 @handler(print)
@@ -26,27 +31,62 @@ def _(
     file: Abstract = Known(None),
     flush: Abstract = Known(False),
 ) -> Abstract:
-    options = (sep, end, flush)
-    is_plain = isinstance(file, Known) and file.value is None
-    if not is_plain or not all(isinstance(x, Known) for x in options):
+    options = (sep, end, flush, _name_of(file))
+    if not all(isinstance(x, Known) for x in options) or options[-1] is file:
         raise NotCovered("a call of print with such options", ev.span)
-    if not ev.outside.is_run_once or ev.orders > 1:
+    if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
-    line = Tuple((Tuple(tuple(_text(ev, x) for x in operands)), *options))
-    held = ev.heap[ev.printed.address]
-    if not isinstance(held, ListOf):
-        raise NotCovered("a number of lines that is not known", ev.span)
-    ev.demand_own_list(ev.printed.address)
-    ev.heap[ev.printed.address] = ListOf((*held.items, line))
+    leaves: list[Value] = []
+    texts = Tuple(tuple(ev.call(Known(str), [x], {}) for x in operands))
+    make = _maker(ev, Tuple((texts, *options)), leaves)
+    line: Operand
+    if leaves:
+        line = ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
+    else:
+        line = Const(make(()))
+    ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
+    ev.prints = True
     return Known(None)
 
 
-def _text(ev: Evaluator, x: Abstract) -> Abstract:
-    """Return the text of an operand: a constant, or one that is made when it is printed."""
-    found = ev.call(Known(str), [x], {})
-    if isinstance(found, Text) and found.recipe is None:
+def _name_of(file: Abstract) -> Abstract:
+    """Return the name in `sys` of a file to print to."""
+    if isinstance(file, External) and file.source.kind == "member":
+        module = file.source.parent
+        if module is not None and module.key is sys and file.source.key in ("stdout", "stderr"):
+            return Known(file.source.key)
+    return Known("stdout") if isinstance(file, Known) and file.value is None else file
+
+
+def _maker(
+    ev: Evaluator, a: Abstract, leaves: list[Value], *, is_one: bool = False
+) -> Callable[[tuple[Any, ...]], Any]:
+    """Return the function that makes a constant, a text or a tuple of them from `leaves`; if
+    `is_one`, of several things, of which the others may have no value."""
+    if isinstance(a, Known):
+        value = a.value
+        return lambda given: value
+    if isinstance(a, Tuple):
+        items, kind = [_maker(ev, x, leaves, is_one=is_one) for x in a.items], a.kind
+        return lambda given: tuple.__new__(kind, [make(given) for make in items])
+    if isinstance(a, Value):
+        if a in ev.maybe and a not in ev.nones and not is_one:
+            a = ev.operation(runtime.assigned, (a,), ev.types[a])
+        leaves.append(a)
+        return itemgetter(len(leaves) - 1)
+    if isinstance(a, Either):
+        place = _maker(ev, a.place, leaves, is_one=is_one)
+        of_number = {
+            n: _maker(ev, x, leaves, is_one=True) for n, x in zip(a.numbers, a.items, strict=True)
+        }
+        return lambda given: of_number[place(given)](given)
+    if not isinstance(a, Text) or a is TEXT:
         raise NotCovered("printing of what is not known", ev.span)
-    return found
+    (call,) = a.items
+    f = call.function.value
+    made = [_maker(ev, x, leaves, is_one=is_one) for x in call.args]
+    named = {name: _maker(ev, x, leaves, is_one=is_one) for name, x in call.keywords}
+    return lambda given: f(*[x(given) for x in made], **{k: x(given) for k, x in named.items()})
 
 
 def _clock(f: object, kind: type) -> None:

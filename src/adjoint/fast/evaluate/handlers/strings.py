@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,27 +15,29 @@ from adjoint.fast.evaluate.attribute_reads import IMMUTABLE_TYPE, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.objects.constants import any_text
+from adjoint.fast.evaluate.objects.constants import TEXT_METHODS
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.exceptions import text_of_exception
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, witnesses
+from adjoint.fast.evaluate.rows import row_of
+from adjoint.fast.evaluate.types import Array, Number, holds_arrays, witnesses
 from adjoint.fast.evaluate.values import (
     TEXT,
     Abstract,
-    DictOf,
     External,
     Known,
-    ListOf,
+    Partial,
     Ref,
     Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
-from adjoint.ir.single import Value
+from adjoint.ir.single import Const, Value
 
 _PLAIN = (str, int, float, bool, type(None))
+_CONSTANT = (*_PLAIN, complex, bytes, range, type(...), np.dtype, np.generic)
 
 
 def _search(f: Any) -> None:
@@ -60,7 +64,6 @@ def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> 
     if f.__name__ == "format":
         return _formatted(ev, f, [*args], keywords)
     values: list[Any] = []
-    is_known = True
     for a in args:
         if isinstance(a, Known) and isinstance(a.value, (*_PLAIN, tuple)):
             values.append(a.value)
@@ -68,12 +71,12 @@ def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> 
         items = listed(ev, a) if f.__name__ == "join" else None
         if items is None or not all(ev.class_of(x) is str for x in items):
             raise NotCovered("a method of a string", ev.span)
-        is_known &= not any(isinstance(x, Text) for x in items)
-        values.append([x.value if isinstance(x, Known) else "" for x in items])
+        if any(isinstance(x, Text) for x in items):
+            return unknown_text(ev, f, [Tuple(tuple(items))], {})
+        values.append([x.value for x in items])  # type: ignore[union-attr]
     if keywords:
         raise NotCovered("a method of a string", ev.span)
-    found = _tried(ev, f, *values)
-    return closed(ev, found) if is_known else unknown_text(ev, f, args, {})
+    return closed(ev, _tried(ev, f, *values))
 
 
 def _tried(ev: Evaluator, f: Any, /, *values: Any, **named: Any) -> Any:
@@ -87,68 +90,97 @@ def _formatted(
     ev: Evaluator, f: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Format operands by `f`; the result is known if they are."""
-    operands = [_shown(ev, x) for x in args]
-    named = {name: _shown(ev, x) for name, x in keywords.items()}
-    found = _tried(ev, f, *[x for x, _ in operands], **{k: x for k, (x, _) in named.items()})
-    is_known = all(known for _, known in (*operands, *named.values()))
+    shown = [_shown(ev, x) for x in (*args, *keywords.values())]
+    found = None
+    for given in _each([xs for xs, _ in shown]):
+        named = zip(keywords, given[len(args) :], strict=True)
+        found = _tried(ev, f, *given[: len(args)], **dict(named))
+    is_known = all(known for _, known in shown)
     return Known(found) if is_known else unknown_text(ev, f, args, keywords)
+
+
+def _each(columns: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield tuples of one object of each column, until each object was in one."""
+    for i in range(max(map(len, columns), default=1)):
+        yield tuple(xs[i % len(xs)] for xs in columns)
 
 
 def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Text:
     """Return a text that `f` makes; with its recipe if it may be printed."""
-    if not ev.outside.is_run_once:
+    if not ev.outside.may_print:
         return TEXT
     given = [_as_now(ev, x) for x in args]
     named = {k: _as_now(ev, x) for k, x in keywords.items()}
     if None in given or None in named.values():
         return TEXT
-    return Text((f, tuple(given), tuple(named.items())))  # type: ignore[arg-type]
+    return Text((Partial(Known(f), tuple(given), tuple(named.items())),))  # type: ignore[arg-type]
 
 
 def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
     """Return an operand of a text, which later writes do not change; ``None`` for other things."""
+    if (row := _row(ev, a)) is not None:
+        copy = ev.operation(rows.part, (row, Const(slice(None))), ev.types[row])
+        return Text((Partial(Known(list), (copy,), ()),))
     if isinstance(a, Value):
         return ev.call(Known(np.copy), [a], {}) if isinstance(ev.types[a], Array) else a
     if isinstance(a, Tuple):
         items = [_as_now(ev, x) for x in a.items]
         return None if None in items else Tuple(tuple(items), a.kind)  # type: ignore[arg-type]
-    if isinstance(a, Text):
-        return None if a.recipe is None else a
-    held = ev.held(a)
-    if isinstance(held, ListOf):
-        made = Tuple(held.items)
-        found = _as_now(ev, made)
-        return None if found is None else Text((list, (found,), ()))
-    return a if isinstance(a, Known) else None
+    if isinstance(a, Known | Text):
+        return None if a is TEXT else a
+    found = _as_now(ev, Tuple(tuple(_items(ev, a) or ())))
+    if found is None or _items(ev, a) is None:
+        return None
+    keys = ev.keys(a)
+    make = list if keys is None else partial(_dict, keys)
+    return Text((Partial(Known(make), (found,), ()),))
 
 
-def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
-    """Return an object that is formatted like `a`, and whether the text is that of `a`."""
-    if isinstance(a, Known) and isinstance(a.value, _PLAIN):
-        return a.value, True
+def _dict(keys: Sequence[Any], items: Sequence[Any]) -> dict[Any, Any]:
+    return dict(zip(keys, items, strict=True))
+
+
+def _row(ev: Evaluator, a: Abstract) -> Value | None:
+    """Return a list of numbers of unknown length."""
+    row = row_of(ev, a) if ev.class_of(a) is list else None
+    return None if row is None or holds_arrays(ev.types[row]) else row
+
+
+def _items(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
+    """Return the items of a list, or those of a dict with constants as keys."""
+    if ev.class_of(a) is list:
+        return ev.sequence(a)
+    entries = ev.entries(a) if ev.class_of(a) is dict else None
+    if entries is None or not all(isinstance(key, _CONSTANT) for key in entries):
+        return None
+    return [*entries.values()]
+
+
+def _shown(ev: Evaluator, a: Abstract) -> tuple[list[Any], bool]:
+    """Return objects that are formatted like `a`, one of each class that it may have, and whether
+    the text is that of `a`."""
+    if isinstance(a, Known) and isinstance(a.value, _CONSTANT):
+        return [a.value], True
     if isinstance(a, Known) and type(a.value) is type and a.value.__flags__ & IMMUTABLE_TYPE:
-        return a.value, True
+        return [a.value], True
     if isinstance(a, Text):
-        return "", False
+        return [""], False
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Number):
-            kinds = witnesses(t)
-            if len(kinds) == 1:
-                return kinds[0], False
+            return witnesses(t), False
         if isinstance(t, Array):
-            return t, False
+            return [t], False
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         shown = [_shown(ev, x) for x in ev.sequence(a) or ()]
-        return tuple(x for x, _ in shown), all(known for _, known in shown)
-    cls = ev.class_of(a)
-    if cls in (list, dict):
-        held, parts = ev.held(a), ev.sequence(a)
-        parts = held.items if isinstance(held, DictOf) else parts
-        if parts is None or not all(isinstance(x, Known | Value) for x in parts):
-            raise NotCovered("a string of objects", ev.span)
-        return cls(), False
-    raise NotCovered("a string of what is not known", ev.span)
+        return [*_each([xs for xs, _ in shown])], all(known for _, known in shown)
+    items, cls = [] if _row(ev, a) else _items(ev, a), ev.class_of(a)
+    if items is None or cls is None:
+        raise NotCovered("a string of what is not known", ev.span)
+    for x in items:
+        if not isinstance(x, Known):
+            _shown(ev, x)  # refuses objects
+    return [cls()], False
 
 
 def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
@@ -210,6 +242,12 @@ def formatted_by_percent(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return _formatted(ev, operator.mod, [a, b], {})
 
 
-@handler(any_text)
-def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-    return TEXT
+def _changing(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+        """Evaluate a method of a string that returns another."""
+        return _formatted(ev, f, [*operands], {})
+
+
+for _name in TEXT_METHODS:
+    _changing(getattr(str, _name))

@@ -42,8 +42,10 @@ DIFFERENT = "a variable holds different things, depending on a branch or an iter
 def kind_of(a: Any) -> Any:
     """Return a key that is equal for values that are one alternative of a variable."""
     match a:
-        case Flag() | Text() | Tuple(kind=builtins.list):
+        case Flag() | Text(items=None) | Tuple(kind=builtins.list):
             raise NotCovered(DIFFERENT)
+        case Text(items=(call,)):
+            return Text, kind_of(call)
         case Known(value=value) if value is NotImplemented or type(value) in DATES:
             raise NotCovered(DIFFERENT)  # another method is asked, or a loop is unrolled
         case Known(value=value) if type(value) in (str, bytes):

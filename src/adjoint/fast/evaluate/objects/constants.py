@@ -53,9 +53,7 @@ def of_constant(ev: Evaluator, value: Any, name: str) -> Abstract | None:
     return None
 
 
-TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
+TEXT_METHODS = frozenset(
+    "upper lower title capitalize strip lstrip rstrip ljust rjust center zfill replace".split()
+)
 """Methods of strings that return a string whatever the string is."""
-
-
-def any_text() -> None:
-    """Stand for a function that returns a string that is not known."""

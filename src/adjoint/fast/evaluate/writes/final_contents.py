@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.values import (
     Instance,
     Known,
     ListOf,
+    Partial,
     Ref,
     RowOf,
     Source,
@@ -64,14 +65,6 @@ def _keys(held: HeapObject) -> tuple[object, ...]:
             return (len(parts(held) or ()),)
 
 
-def lines_printed(ev: Evaluator) -> tuple[Tuple, ...]:
-    """Return what the program has printed, call by call."""
-    held = ev.heap[ev.printed.address]
-    if not isinstance(held, ListOf):
-        raise NotCovered("a number of lines that is not known")
-    return held.items  # type: ignore[return-value]
-
-
 StoredGlobal: TypeAlias = tuple[dict[str, Any], str, Abstract]
 """A namespace, a name, and the value that the program has stored."""
 
@@ -86,19 +79,19 @@ def globals_stored(ev: Evaluator) -> tuple[StoredGlobal, ...]:
 def values_stored(
     ev: Evaluator,
     changed: Iterable[Stored],
-    printed: Iterable[Tuple],
     in_globals: Iterable[StoredGlobal],
 ) -> tuple[Value, ...]:
-    """Return the values of the program in what it has stored and printed, each once."""
+    """Return the values of the program in what it has stored, each once, and the list of what it
+    prints."""
     found: dict[Value, None] = {}
-    for part in (*printed, *(value for _, _, value in in_globals)):
-        found.update(dict.fromkeys(_values_in(ev, part, ())))
+    for _, _, value in in_globals:
+        found.update(dict.fromkeys(_values_in(ev, value, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[_row(ev, one.after)] = None
         for part in parts(one.after) or ():
             found.update(dict.fromkeys(_values_in(ev, part, ())))
-    return tuple(found)
+    return (*found, ev.lines) if ev.prints else tuple(found)
 
 
 def _is_of_another_kind(held: HeapObject) -> bool:
@@ -141,12 +134,8 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
                 yield from _values_in(ev, part, (*above, a.address))
         else:
             raise NotCovered("what is stored outside is no number, array or container")
-    elif isinstance(a, Text) and a.recipe is not None:
-        _, args, named = a.recipe
-        for part in (*args, *(x for _, x in named)):
-            yield from _values_in(ev, part, above)
-    elif isinstance(a, Tuple):
-        for part in a.items:
+    elif isinstance(a, Tuple | Partial) or (isinstance(a, Text) and a.items):
+        for part in parts(a) or ():
             yield from _values_in(ev, part, above)
     elif a is LOST or not isinstance(a, Known | External):
         raise NotCovered("what is stored outside is no number, array or container")
