@@ -264,13 +264,23 @@ def _(ev: Evaluator, *items: Abstract) -> Abstract:
 
 @handler(deque)
 def _(ev: Evaluator, iterable: Abstract = Tuple(()), maxlen: Abstract = Known(None)) -> Abstract:
-    most = opened_element(ev, maxlen)
+    most = opened_element(ev, _known_length(ev, maxlen))
     if _is_listed(ev, iterable):
         made = closed(ev, guarded(ev, deque, (), most))
         assert isinstance(made, Ref)
         call_queue(ev, as_queue(ev, made.address), "extend", iterable)
         return made
     return closed(ev, guarded(ev, deque, real(ev, iterable), most))
+
+
+def _known_length(ev: Evaluator, n: Abstract) -> Abstract:
+    """Return an integer from outside as a known one; anything else unchanged."""
+    if not isinstance(n, Value):
+        return n
+    found = ev.known_integer(n)
+    if found is None:
+        ev.demand_value(n, "a greatest length that is not known")
+    return Known(found)
 
 
 # ---- comprehensions, items -----------------------------------------------------------------------
