@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import generic_tier
 
 A = np.array([0.7, 1.3, -0.6, 0.9])
@@ -283,14 +285,14 @@ def test_a_dict_from_outside():
             outside[int(x * 2)] = x
         return sum(d.values()) + sum(outside.values())
 
-    for tier in ("fast", "generic"):
+    for name in ("fast", "generic"):
         outside.clear()
         outside.update({0: 1.0, 1: 2.0})
         d = {0: 5.0}
-        found = ad.grad(f, tier=tier)(A, d) if tier == "generic" else ad.grad(f)(A, d)
+        found = ad.grad(f, tier=name)(A, d) if name == "generic" else ad.grad(f)(A, d)
         assert d == {0: 0.9**2, 1: 1.3**2} or d.keys() == {0, 1}
         assert [*outside] == [0, 1, 2, -1]
-        if tier == "fast":
+        if name == "fast":
             first = found
     np.testing.assert_allclose(first, found)
 
@@ -309,3 +311,146 @@ def test_dicts_and_lists_are_compared_by_what_they_hold():
         f = lambda a, made=made: a[0] * (made(a) == made(a)) + a[1] * (made(a) != made(a * 2))
         for _ in range(2):
             np.testing.assert_allclose(ad.gradient(f, A)[0], [1.0, 1.0, *[0.0] * (len(A) - 2)])
+
+
+# ---- keys that have to be known ------------------------------------------------------------------
+
+
+def by_user(ratings):
+    by = {}
+    for u, i, r in ratings:
+        by.setdefault(u, []).append((i, r))
+    total = 0.0
+    for u, rows in by.items():
+        r = np.array([x for _, x in rows])
+        total += ((r - r.mean()) ** 2).sum() * (u + 1) + rows[0][0] * r[0]
+    return total
+
+
+def not_in(ratings):
+    by = {}
+    for u, _, r in ratings:
+        if u not in by:
+            by[u] = []
+        by[u].append(r * r)
+    return sum([len(v) * sum(v) * k for k, v in by.items()])
+
+
+def with_get(ratings):
+    by = {}
+    for u, _, r in ratings:
+        by[u] = [*by.get(u, []), r * r]
+    return sum([len(v) * sum(v) for _, v in sorted(by.items())])
+
+
+def of_two_keys(ratings):
+    by = defaultdict(dict)
+    for u, i, r in ratings:
+        by[u][i] = r
+    total = 0.0
+    for u in by:
+        for v in by:
+            common = [i for i in by[u] if i in by[v]]
+            total += sum([by[u][i] * by[v][i] for i in common]) * (u + 2 * v)
+    return total
+
+
+class Mean:
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+
+    def add(self, r):
+        self.total += r * r
+        self.count += 1
+
+
+def of_objects(ratings):
+    by = {}
+    for u, i, r in ratings:
+        if u not in by:
+            by[u] = Mean()
+        by[u].add(r * (i + 1))
+    return sum([mean.total / mean.count for mean in by.values()])
+
+
+def of_all(ratings):
+    by = {u: [] for u, _, _ in ratings}
+    for u, _, r in ratings:
+        by[u].append(r)
+    return sum([np.prod(v) for v in by.values()]) + len(by)
+
+
+def in_a_branch(ratings):
+    by = defaultdict(list)
+    for u, i, r in ratings:
+        if r > 0.7:
+            by[u].append(r)
+        else:
+            by[i].append(r * r)
+    return sum([k * sum(v) for k, v in by.items()])
+
+
+def _of_ratings(f):
+    return lambda ratings: f(ratings) * 2
+
+
+RATINGS = [(0, 0, 1.0), (1, 0, 2.0), (0, 1, 3.0), (1, 2, 5.0), (3, 1, 0.5)]
+OTHERS = [(1, 0, 1.0), (1, 0, 2.0), (2, 1, 0.3), (1, 2, 5.0), (3, 1, 0.5)]
+OF_RATINGS = [by_user, not_in, with_get, of_two_keys, of_objects, of_all, in_a_branch]
+
+
+@pytest.mark.parametrize("f", [*OF_RATINGS, *map(_of_ratings, OF_RATINGS)])
+def test_dicts_of_containers_by_numbers_that_are_arguments(f):
+    """There is a program for each value of these, which have derivatives."""
+    tier.forget()
+    for ratings in (RATINGS, OTHERS, RATINGS):
+        value, (bars,) = ad.withgradient(f, ratings)
+        assert value == f(ratings)
+        np.testing.assert_allclose(bars, ad.grad(f, tier="generic")(ratings), rtol=1e-12)
+        along = [(0.0, 0.0, r) for *_, r in ratings]
+        product = ad.hvp(f, ratings, along)
+        ends = [[(u, i, r * (1 + h)) for u, i, r in ratings] for h in (1e-6, -1e-6)]
+        first, last = (np.array(ad.gradient(f, end)[0]) for end in ends)
+        np.testing.assert_allclose(product, (first - last) / 2e-6, atol=1e-6)
+        slope = (f(ends[0]) - f(ends[1])) / 2e-6
+        assert np.sum(np.multiply(bars, along)) == pytest.approx(slope, rel=1e-7)
+    refused = [one.reason for known in tier._kept.values() for one in known.refused.values()]
+    assert not [reason for reason in refused if "level" not in reason]
+
+
+def test_keys_that_are_stored_outside():
+    class Key:
+        pass
+
+    def of_numbers(d, ks, xs):
+        for k, x in zip(ks, xs, strict=True):
+            d.setdefault(k, []).append(x * x)
+        return sum([sum(v) * k for k, v in d.items()])
+
+    def of_objects(d, ks, xs):
+        d[Key()] = [xs[0] * ks[0]]
+        return xs[1] ** 2
+
+    for f, keys in ((of_numbers, [int, int]), (of_objects, [Key])):
+        for name in (None, "generic"):
+            d = {}
+            bars = ad.grad(f, (1, 2), tier=name)(d, [1, 2, 1], [1.0, 2.0, 3.0])
+            assert [type(key) for key in d] == keys
+            if name is None:
+                first = bars
+        assert first == bars
+
+
+def of_pairs(edges, weights):
+    d = {}
+    for (i, j), w in zip(edges, weights, strict=True):
+        d[i, j] = d.get((i, j), 0.0) + w
+        d[j, i] = d[i, j] * 2
+    return sum([(i - j) * v * v for (i, j), v in d.items()])
+
+
+def test_pairs_of_numbers_that_are_arguments():
+    args = ([(0, 1), (1, 2), (0, 1)], [1.0, 2.0, 3.0])
+    tier.forget()
+    assert ad.gradient(of_pairs, *args) == ad.grad(of_pairs, (0, 1), tier="generic")(*args)
+    assert ad.tier(of_pairs, *args).tier == "fast"

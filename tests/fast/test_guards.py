@@ -1108,3 +1108,53 @@ def test_a_latest_program_that_writes_outside():
         assert ad.gradient(f, x.copy())[0].tolist() == [8.0, 4.0]
         y, back = ad.pullback(f, x.copy())
         assert (y, back(1.0)[1].tolist()) == (8.0, [8.0, 4.0])
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def of_quotes(quotes):
+    total = 0.0
+    for maturity, coupon in sorted(quotes):
+        total += np.copysign(maturity, coupon) * quotes[maturity, coupon] ** 2
+        total += quotes[maturity, coupon] if isinstance(coupon, float) else 0.0
+    return total / len(quotes)
+
+
+def of_curve(curve):
+    rates = [np.exp(-r * tenor) for tenor, r in curve.items()]
+    return sum(rates) * curve[1.0] + np.copysign(1.0, min(curve))
+
+
+QUOTES = [
+    {(2, 0.03): 0.5, (5, 0.035): 0.25},
+    {(2, 0.03): 0.4, (5, -0.035): 0.35},
+    {(2, 0.0): 0.5, (5, 1.0): 0.25},
+    {(2, -0.0): 0.5, (5, True): 0.25},
+    {(2, 0): 0.5, (5, 1): 0.25},
+]
+CURVES = [{0.25: 0.1, 1.0: 0.2}, {0.25: 0.3, 1: 0.2}, {0.0: 0.1, 1.0: 0.2}, {-0.0: 0.1, 1.0: 0.2}]
+
+
+@pytest.mark.parametrize(("f", "points"), [(of_quotes, QUOTES), (of_curve, CURVES)])
+def test_floats_among_keys(f, points):
+    tier.forget()
+    for d in (*points, *points):
+        value, (bars,) = ad.withgradient(f, d)
+        assert repr(value) == repr(f(d)) and ad.tier(f, d).tier == "fast"
+        assert [*map(repr, bars)] == [*map(repr, d)]
+        for key, bar in bars.items():
+            ends = [f(d | {key: d[key] + step}) for step in (1e-6, -1e-6)]
+            assert bar == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-8)
+        assert ad.pushforward(f, (d,), (bars,))[1] == pytest.approx(
+            sum(b * b for b in bars.values())
+        )
+        ends = [ad.gradient(f, {k: d[k] + h * bars[k] for k in d})[0] for h in (1e-5, -1e-5)]
+        for key, product in ad.hvp(f, d, bars).items():
+            assert product == pytest.approx((ends[0][key] - ends[1][key]) / 2e-5, abs=1e-7)
+    assert not any(known.refused for known in tier._kept.values())
+    assert len(tier.known(f, GRADIENT).entries) == len(points)
+
+
+def test_nan_as_a_key_is_generic():
+    assert ad.gradient(lambda d: sum(d.values()), {math.nan: 2.0, 1.0: 3.0})[0][1.0] == 1.0

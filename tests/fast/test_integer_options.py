@@ -41,6 +41,7 @@ LENGTHS = {
     "linspace": lambda a, k: np.linspace(a[0], a[1], k).mean() * a[2],
     "arange": lambda a, k: np.sum(np.arange(k) * a[0]) / np.arange(k).size,
     "a loop": lambda a, k: sum([a[i % 3] * i for i in range(k)]) / k,
+    "a range of a power": lambda a, k: sum([a[i % 3] * i for i in range(1, 2**k, 2)]) / k,
     "a slice": lambda a, k: a[: k - 1].mean() * a[2],
     "a field": lambda a, k: Repeated(k)(a),
 }
@@ -172,3 +173,31 @@ def test_an_exponent_that_is_known_decides_for_no_other():
     check(in_a_shape, A, 2)
     check(of_each, A)
     check(of_each, np.array([0.0, 1.0]))
+
+
+def of_leaves(a, k):
+    """Each number up to the k-th power of 2 is a way through the tree."""
+    total = 0.0
+    for leaf in range(2**k):
+        for j in range(k):
+            total += (a[1] if leaf >> j & 1 else a[2]) ** 2
+    return total
+
+
+def of_bits(a):
+    total = a[0]
+    for leaf in range(8):
+        for bit in format(leaf, "03b"):
+            total = total * a[1] if bit == "0" else total + a[2] / 9
+    return total
+
+
+def test_powers_and_bits():
+    tier.forget()
+    check(of_bits, A)
+    for k in (2, 3, 0, 2):
+        check(of_leaves, A, k)
+    for f, args in ((of_leaves, (A, 3)), (of_bits, (A,))):
+        assert ad.tier(f, *args).tier == "fast"
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        ad.gradient(of_leaves, A, -1)

@@ -31,6 +31,11 @@ y = np.fix(x * 2 + 0.1) * x
 y = np.dstack([x, x * x])[0] * np.dstack((a, a * a))[0, 1]
 y = x * np.mgrid[0:1:6j] + np.mgrid[0 : x.shape[0]] * np.mgrid[0:6:2, 0:1:2j][1].ravel()
 y = x * np.kaiser(6, 3.0) * np.setdiff1d(np.arange(8), [1, 3])
+y = x[np.r_[0:2, 4:6, 3]] * x[np.r_[0, 2:6:2, 4]].sum() + np.r_[0:3] @ x[np.r_[:3]]
+y = np.r_[0:3, x, 1, 0:1:0.25] * np.r_[-1, 5:17][:, None] + np.c_[0:2, x[:2], 2:4].sum()
+y = x.compress(x > 0) * 2 + x.compress([True, False, True, True, False, True])
+y = np.insert(x[x > -9], 4, 0.5) * np.insert(x, -5, 2.0)
+y = np.fromiter((v * v for v in x), float, len(x)) * np.fromiter(map(np.sin, x), float, count=6)
 y = x.view() * x[np.ravel_multi_index(([0, 1, 1, 0, 1, 0], [1, 2, 0, 0, 1, 2]), (2, 3))]
 y = np.round(x, 1) * x + np.around(x, 1) * np.round(np.array([1, 2, 3, 4, 5, 6]))
 y = np.array(x * 2, order=None, subok=True) * np.asarray(x * x, order="C")

@@ -126,3 +126,26 @@ def test_a_result():
     y, back = ad.pullback(grown, A)
     assert type(y) is deque and list(y) == list(A * A)
     np.testing.assert_allclose(back(deque(np.ones(5)))[1], 2 * A)
+
+
+def delayed(a, delay):
+    pipe, recent, total = deque([0.0] * delay, maxlen=delay), deque(a[:2], delay + 1), a[0]
+    for x in a:
+        total += pipe[0] * x - sum(recent)
+        pipe.append(x * total)
+        recent.append(x)
+    return total * len(pipe)
+
+
+def test_a_length_that_is_an_argument():
+    tier.forget()
+    for delay in (1, 3, 2, 1):
+        value, (a_bar, delay_bar) = ad.withgradient(delayed, A, delay)
+        expected = ad.grad(lambda a, n=delay: delayed(a, n), tier="generic")(A)
+        np.testing.assert_allclose(a_bar, expected, rtol=1e-12)
+        assert value == pytest.approx(delayed(A, delay), rel=1e-14) and delay_bar == 0.0
+        assert ad.tier(delayed, A, delay).tier == "fast"
+        slope = ad.pushforward(delayed, (A, delay), (A, None))[1]
+        assert slope == pytest.approx(a_bar @ A, rel=1e-12)
+    with pytest.raises(IndexError):
+        ad.gradient(delayed, A, 0)

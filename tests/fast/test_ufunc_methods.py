@@ -43,6 +43,26 @@ def table_of_logarithms(x):
     return np.logaddexp(table[n - 1, 3], table[n - 1, 2])
 
 
+GROUPS = np.random.default_rng(2).integers(0, 5, 40)
+
+
+def softmax_of_groups(x):
+    greatest = np.full(6, -np.inf)
+    np.maximum.at(greatest, GROUPS, x)
+    e = np.exp(x - greatest[GROUPS])
+    total = np.zeros(6)
+    np.add.at(total, GROUPS, e)
+    return (e / total[GROUPS]) @ np.sin(np.arange(40.0)) + (greatest[:5] ** 2).sum()
+
+
+def least_at_pairs(m):
+    y = m * m
+    np.minimum.at(y, ([0, 0, -1], [1, 1, 2]), [m[1, 1], m[2, 2] * 2, -3])
+    np.maximum.at(y, 1, m[2] ** 2)
+    np.maximum.at(y[:, 0], [4, 3, 4], 0.8 * m[0, 0])
+    return (y * np.cos(np.arange(48.0).reshape(6, 8))).sum()
+
+
 FUNCTIONS = {
     "drawdown": (drawdown, X),
     "a forward algorithm": (forward_algorithm, X),
@@ -61,6 +81,8 @@ FUNCTIONS = {
     "of all": (lambda x: np.logaddexp.reduce(x * x, axis=None) ** 2, M),
     "keepdims": (lambda x: ((x - np.logaddexp.reduce(x, -1, keepdims=True)) ** 2).sum(), M),
     "maximum.reduce": (lambda x: (np.maximum.reduce(x * x, axis=1) ** 2).sum(), M),
+    "maximum.at": (softmax_of_groups, X),
+    "minimum.at": (least_at_pairs, M),
     "max of at least": (lambda x: np.max(x * x, initial=0.0) ** 2, X),
     "min of at most": (lambda x: np.min(x * x, initial=10.0) ** 2, X),
     "max of rows": (lambda x: (np.max(x * x, axis=1, initial=1.0) ** 2).sum(), M),
@@ -105,3 +127,21 @@ def test_shares_of_nothing():
 
     bar = ad.gradient(f, np.zeros(3))[0]
     np.testing.assert_array_equal(bar, [1.0, 0.0, 0.0])
+
+
+def test_equal_numbers_at_places():
+    """They share as in successive calls of `np.maximum`; of NaN, the generic tier decides."""
+    x = np.array([1.0, 2.0, 2.0, 2.0, -np.inf, 0.0])
+
+    def f(x):
+        y = np.zeros(4)
+        np.maximum.at(y, [0, 0, 0, 0, 1, 2], x)
+        np.minimum.at(y, [3, 3], x[:2])
+        return y @ np.arange(1.0, 5.0)
+
+    for v, expected in ((x, [0, 0.25, 0.25, 0.5, 0, 1.5]), (np.minimum(x, np.nan), None)):
+        with np.errstate(invalid="ignore"):
+            value, (g,) = ad.withgradient(f, v)
+            np.testing.assert_equal(value, f(v))
+            np.testing.assert_equal(g, ad.grad(f, tier="generic")(v))
+        assert expected is None or list(g) == expected

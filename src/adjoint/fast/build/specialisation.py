@@ -167,17 +167,25 @@ def specialise(
 
 def _with_others(outside: Outside, source: Source) -> list[Source]:
     """Return the source of an integer, with those of all constant ones in the same list, or among
-    the variables that the same function has captured."""
+    the variables that the same function has captured; of an integer with a derivative, with those
+    at the same place in other lists of the same list, or in the same list of integers."""
     others = []
     if source.kind in ("item", "cell"):
-        others = [
-            x.source
-            for x in outside.leaves
-            if x.source.parent is source.parent
-            and has_integer(x.type)
-            and not outside.is_wanted(x.source)
-        ]
-    return [source, *others]
+        others = [x for x in outside.leaves if x.source.parent is source.parent]
+        if outside.is_wanted(source):
+            if not all(has_integer(x.type) for x in others):
+                others = [x for x in outside.leaves if _is_in_column(x.source, source)]
+            return [source, *(x.source for x in others if has_integer(x.type))]
+    constant = (x for x in others if has_integer(x.type) and not outside.is_wanted(x.source))
+    return [source, *(x.source for x in constant)]
+
+
+def _is_in_column(x: Source, source: Source) -> bool:
+    """Return whether two numbers are at the same place in two lists of one list."""
+    above, others = source.parent, x.parent
+    if above is None or others is None or (x.kind, x.key) != (source.kind, source.key):
+        return False
+    return above.kind == "item" and others.kind == "item" and above.parent is others.parent
 
 
 def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:

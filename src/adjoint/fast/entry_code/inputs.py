@@ -175,8 +175,10 @@ class Reading:
                 if all(type(key) is str for key in value):
                     return test
                 # Equal numbers of different classes are the same key.
-                kinds = self.bind((*map(type, value),))
-                return f"{test} or (*map(type, {name}),) != {kinds}"
+                if not any(type(key) in (tuple, float) for key in value):
+                    return f"{test} or (*map(type, {name}),) != {self.bind((*map(type, value),))}"
+                kinds_of = self.bind(_kinds_of_keys)
+                return f"{test} or {kinds_of}({name}) != {self.bind(_kinds_of_keys(value))}"
             case "code":
                 function = self.bind(FunctionType)
                 return (
@@ -369,6 +371,18 @@ class Reading:
 def _has(kind: type, name: str) -> bool:
     """Return whether a class has an attribute, without running descriptors."""
     return any(name in vars(base) for base in kind.__mro__)
+
+
+def _kinds_of_keys(keys: Iterable[Any]) -> list[Any]:
+    """Return the classes of keys, of tuples those of the parts; of floats also the signs."""
+    return [
+        _kinds_of_keys(key)
+        if type(key) is tuple
+        else (float, math.copysign(1.0, key))
+        if type(key) is float
+        else type(key)
+        for key in keys
+    ]
 
 
 _FEW = 4

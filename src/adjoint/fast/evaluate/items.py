@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.indices import (
     known_slice,
 )
 from adjoint.fast.evaluate.joins import is_number
-from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
+from adjoint.fast.evaluate.objects.containers import fixed_integer, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.number_keys import call, tabled
 from adjoint.fast.evaluate.objects.records import read, records
@@ -88,7 +88,8 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     table = tabled(ev, a, Known(None) if is_plain else index)
     if table is not None:
         return call(ev, table, "__getitem__", index)
-    if isinstance(index, Value):
+    is_key_of_its_own = isinstance(held, DictOf) and fixed_integer(ev, index) is not None
+    if isinstance(index, Value) and not is_key_of_its_own:
         if isinstance(a, Ref) and isinstance(held, ListOf) and held.items:
             if all(is_number(x, ev.types) for x in held.items):
                 return item_of(ev, a, as_row(ev, a.address), index)

@@ -129,12 +129,12 @@ def is_constant_object(cls: type) -> bool:
     return is_of_types or is_enumeration(cls) or cls in DATES
 
 
-def is_constant_key(key: Any) -> bool:
+def is_constant_key(key: Any, others: tuple[type, ...] = ()) -> bool:
     """Return whether a key of a dict from outside is one that programs know."""
     if type(key) is tuple:
-        return all(map(is_constant_key, key))
-    kinds = (str, int, bool, type(None), bytes, type, ModuleType)
-    return type(key) in kinds or is_enumeration(type(key))
+        return all(is_constant_key(part, others) for part in key)
+    kinds = (str, int, bool, type(None), bytes, type, ModuleType, *others)
+    return (type(key) in kinds and key == key) or is_enumeration(type(key))
 
 
 def is_named_tuple(cls: type) -> bool:

@@ -395,12 +395,11 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return type(a), len(a.items)
         case DequeOf():
             return DequeOf, len(a.items), a.most
-        case DictOf():
-            return DictOf, a.kind, id(a.factory), tuple(map(type, a.keys)), a.keys
+        case DictOf() | SetOf():
+            factory = id(getattr(a, "factory", None))
+            return type(a), a.kind, factory, (*map(_kind_of, a.keys),), a.keys
         case TableOf():
             return TableOf, a.kind, id(a.factory)
-        case SetOf():
-            return SetOf, a.kind, tuple(map(type, a.keys)), a.keys
         case Instance():
             return Instance, a.cls, a.names
         case Closure():
@@ -414,6 +413,14 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Iterating, a.kind, len(a.operands)
         case _:
             return None
+
+
+def _kind_of(key: Any) -> Any:
+    """Return the class of a key; of an integer that may carry a derivative, the value."""
+    if type(key) is tuple:
+        return (*map(_kind_of, key),)
+    value = getattr(key, "abstract", None)
+    return value if isinstance(value, Value) else type(key)
 
 
 def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
@@ -431,20 +438,13 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             named = tuple((name, next(items)) for name, _ in a.named_defaults)
             cells = tuple(next(items) for _ in a.cells)
             return Closure(a.code, a.namespace, defaults, named, cells)
-        case Bound():
-            return Bound(next(items), next(items))
-        case FieldsOf():
-            return FieldsOf(next(items))  # type: ignore[arg-type]
+        case Bound() | FieldsOf() | SliceOf():
+            return type(a)(*(next(items) for _ in parts(a) or ()))  # type: ignore[arg-type]
         case Partial():
-            return Partial(
-                next(items),
-                tuple(next(items) for _ in a.args),
-                tuple((name, next(items)) for name, _ in a.keywords),
-            )
-        case SliceOf():
-            return SliceOf(next(items), next(items), next(items))
+            function, args = next(items), tuple(next(items) for _ in a.args)
+            return Partial(function, args, tuple((name, next(items)) for name, _ in a.keywords))
         case Iterating():
             operands = tuple(next(items) for _ in a.operands)
-            function = None if a.function is None else next(items)
-            return Iterating(a.kind, operands, function, a.strict, a.watched)
+            mapped = None if a.function is None else next(items)
+            return Iterating(a.kind, operands, mapped, a.strict, a.watched)
     raise TypeError(f"{a!r} has no parts")

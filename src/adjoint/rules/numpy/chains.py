@@ -1,5 +1,5 @@
 """Chains of calls of a ufunc along an axis, as functions that programs call and derive: sums of
-segments, and the places of running maxima."""
+segments, the places of running maxima, and the shares of numbers in maxima at places."""
 
 from __future__ import annotations
 
@@ -51,3 +51,24 @@ def running_places(f: Any, a: Any, axis: int) -> Any:
     if values.dtype.kind == "f":
         fresh[1:] &= ~np.isnan(values[:-1])
     return np.moveaxis(np.maximum.accumulate(np.where(fresh, index, 0), 0), 0, axis)
+
+
+# ---- extrema at places ---------------------------------------------------------------------------
+
+
+@result_like(lambda f, z, places, n: z)
+@non_differentiable
+def shares_of_extrema(f: Any, z: Any, places: Any, n: int) -> Any:
+    """Return the slope of ``f.at``, a maximum or a minimum at each of `n` places, in each number of
+    `z`. Equal numbers share as in calls of `f`, one after the other: the last one has one half."""
+    y = z[:n].copy()
+    f.at(y, places[n:], z[n:])
+    if np.isnan(y).any():
+        raise ValueError("an extremum of what is no number")
+    equal = np.flatnonzero(z == y[places])
+    order = equal[np.argsort(places[equal], kind="stable")]
+    ranked = places[order]
+    first, end = (np.searchsorted(ranked, ranked, side) for side in ("left", "right"))
+    shares = np.zeros(len(z))
+    shares[order] = 0.5 ** (end - np.maximum(np.arange(len(order)), first + 1))
+    return shares

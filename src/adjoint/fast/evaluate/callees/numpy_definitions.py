@@ -103,9 +103,9 @@ def _fill_diagonal(a, val, wrap=False):
 
 @definition(np.fromiter)
 def _fromiter(iter, dtype, count=-1):
-    if count != -1:
-        raise ValueError("a number of items")
     y = np.array(list(iter), dtype)
+    if count not in (-1, len(y)):
+        raise ValueError("items of another number")
     if y.ndim != 1 or y.dtype.kind not in "fiub":
         raise TypeError("items of another kind")
     return y

@@ -126,6 +126,7 @@ def opaque_call(
 ) -> Abstract:
     """Write ``f(*args, **keywords)``, of which `error` says why it is not covered, as an opaque
     operation; raise `error` if it cannot be one."""
+    read = {name: getattr(ev.outside, name) for name in _OF_OUTSIDE}
     try:
         if _is_demand(ev, f, error) or _writes(f, args, keywords):
             raise error
@@ -137,7 +138,11 @@ def opaque_call(
         callee.is_watched = True
         return _written(ev, callee, operands, _observed_runs(ev, callee, operands, error))
     except NotCovered as found:
-        raise (found if _is_demand(ev, f, found) else error) from None
+        if _is_demand(ev, f, found):
+            raise found from None
+        if isinstance(error, NeedsKnown):
+            vars(ev.outside).update(read)  # where the integer is
+        raise error from None
     finally:
         del error  # else this frame, which it holds, would hold it
 

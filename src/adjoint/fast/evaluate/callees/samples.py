@@ -139,6 +139,11 @@ def _delete(arr, obj, axis=None):
     return np.take(y, np.flatnonzero(kept), at) if y.ndim > 1 else y[kept]
 
 
+@definition(np.ndarray.compress)
+def _compress(a, condition, axis=None):
+    return np.compress(condition, a, axis)
+
+
 @result_like(lambda counts: np.flatnonzero(counts))
 @non_differentiable
 def _places(counts):

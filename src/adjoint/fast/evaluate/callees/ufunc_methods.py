@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
 from adjoint.rules.numpy.aggregates.logarithmic_sums import log_sum
-from adjoint.rules.numpy.chains import running_places, segment_sums
+from adjoint.rules.numpy.chains import running_places, segment_sums, shares_of_extrema
 
 
 def _reduced(f: Any, reduction: Any) -> None:
@@ -99,3 +99,23 @@ def _reduceat(array, indices, axis=0, dtype=None, out=None):
     if axis in (-1, a.ndim - 1):
         return segment_sums(a, starts)
     return np.moveaxis(segment_sums(np.moveaxis(a, axis, -1), starts), -1, axis)
+
+
+def _extremum_at(f: Any) -> None:
+    @definition(f.at)
+    def at(a, indices, b):
+        if a.dtype != np.float64:
+            raise TypeError("numbers of another kind")
+        n = a.size
+        at = np.arange(n).reshape(a.shape)[indices]
+        values = np.concatenate((np.ravel(a), np.ravel(np.broadcast_to(b, np.shape(at)))))
+        places = np.concatenate((np.arange(n), np.ravel(at)))
+        shares = shares_of_extrema(f, values, places, n)
+        chosen = np.flatnonzero(shares)
+        y = np.full(n, -0.0)
+        np.add.at(y, places[chosen], values[chosen] * shares[chosen])
+        a[...] = y.reshape(a.shape)
+
+
+_extremum_at(np.maximum)
+_extremum_at(np.minimum)

@@ -13,6 +13,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, in_programs
 from adjoint.fast.evaluate.objects.container_copies import copied, deep_copy
 from adjoint.fast.evaluate.objects.fields import set_field
+from adjoint.fast.evaluate.objects.function_attributes import wrap_function
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import (
@@ -52,9 +53,9 @@ def _wrapping(ev: Evaluator, wrapped: Abstract, wrapper: Abstract) -> Abstract:
 
 @handler(functools.update_wrapper)
 def _(ev: Evaluator, wrapper: Abstract, wrapped: Abstract) -> Abstract:
-    """Leave out the attributes that are copied: programs do not read those of a function that they
-    have made, and of an object they must not."""
+    """Note of a function whose attributes it has; of an object, programs must not read these."""
     if isinstance(wrapper, Closure) and wrapper.function is None:
+        wrap_function(ev, wrapper, wrapped)
         return wrapper
     cls = ev.class_of(wrapper)
     is_plain = isinstance(ev.held(wrapper), Instance) and is_plain_object(cls)

@@ -26,7 +26,14 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.number_keys import call, copy_of, is_key, new_table, tabled
+from adjoint.fast.evaluate.objects.number_keys import (
+    call,
+    copy_of,
+    is_empty,
+    is_key,
+    new_table,
+    tabled,
+)
 from adjoint.fast.evaluate.objects.queues import as_queue, call_queue
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, number_of, row_of
@@ -75,7 +82,7 @@ def _method(kind: type, name: str) -> None:
     @handler(f)
     def _(ev: Evaluator, a: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
         operands: list[Any]
-        table = tabled(ev, a, args[0] if name in _OF_KEYS and args else Known(None))
+        table = tabled(ev, a, *(args[:2] if name in _OF_KEYS else ()))
         if table is not None and not keywords:
             return call(ev, table, name, *args)
         if name in _OF_ITERABLES:
@@ -96,7 +103,9 @@ def _(ev: Evaluator, a: Abstract, key: Abstract, default: Abstract = Known(None)
     if is_modules(a):
         module = loaded(ev, key_of(ev, key))
         return default if module is None else module
-    table = tabled(ev, a, key)
+    if is_empty(ev, a) and is_key(ev, key):
+        return default
+    table = tabled(ev, a, key, default)
     if table is not None:
         return call(ev, table, "get", key, default)
     return run(ev, a, dict.get, key_of(ev, key), opened_element(ev, default))
@@ -264,13 +273,23 @@ def _(ev: Evaluator, *items: Abstract) -> Abstract:
 
 @handler(deque)
 def _(ev: Evaluator, iterable: Abstract = Tuple(()), maxlen: Abstract = Known(None)) -> Abstract:
-    most = opened_element(ev, maxlen)
+    most = opened_element(ev, _known_length(ev, maxlen))
     if _is_listed(ev, iterable):
         made = closed(ev, guarded(ev, deque, (), most))
         assert isinstance(made, Ref)
         call_queue(ev, as_queue(ev, made.address), "extend", iterable)
         return made
     return closed(ev, guarded(ev, deque, real(ev, iterable), most))
+
+
+def _known_length(ev: Evaluator, n: Abstract) -> Abstract:
+    """Return an integer from outside as a known one; anything else unchanged."""
+    if not isinstance(n, Value):
+        return n
+    found = ev.known_integer(n)
+    if found is None:
+        ev.demand_value(n, "a greatest length that is not known")
+    return Known(found)
 
 
 # ---- comprehensions, items -----------------------------------------------------------------------
@@ -291,7 +310,7 @@ def _(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
 
 @handler(primitives.dict_insert)
 def _(ev: Evaluator, mapping: Abstract, key: Abstract, value: Abstract) -> Abstract:
-    table = tabled(ev, mapping, key)
+    table = tabled(ev, mapping, key, value)
     if table is not None:
         return call(ev, table, "__setitem__", key, value)
     return run(ev, mapping, operator.setitem, key_of(ev, key), opened_element(ev, value))

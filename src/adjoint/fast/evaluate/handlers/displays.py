@@ -56,7 +56,8 @@ def _(ev: Evaluator, start: Abstract, stop: Abstract, step: Abstract) -> Abstrac
 
 @handler(primitives.build_dict)
 def _(ev: Evaluator, *items: Abstract) -> Abstract:
-    if any(isinstance(k, Value) and is_key(ev, k) for k in items[::2]):
+    has_containers = any(isinstance(x, Ref) for x in items[1::2])
+    if not has_containers and any(isinstance(k, Value) and is_key(ev, k) for k in items[::2]):
         return new_table(ev, dict, [*zip(items[::2], items[1::2], strict=True)])
     keys = [key_of(ev, k) for k in items[::2]]
     made = dict(zip(keys, items[1::2], strict=True))

@@ -57,12 +57,23 @@ def _product(iterable: Any, y: Any) -> Any:
 
 @handler(range)
 def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    operands = tuple(_as_integer(ev, x) for x in operands)
     whole = [type(x.value) is int if isinstance(x, Known) else _is_integer(ev, x) for x in operands]
     if not 1 <= len(operands) <= 3 or not all(whole):
         raise NotCovered("such a range", ev.span)
     if len(operands) == 3 and isinstance(operands[2], Known) and operands[2].value == 0:
         raise NotCovered("a range without steps", ev.span)
     return Iterating(range, operands)
+
+
+def _as_integer(ev: Evaluator, x: Abstract) -> Abstract:
+    """Return the value of ``2**n``, whose class depends on it; other operands unchanged."""
+    if not isinstance(x, Value) or ev.types[x] != number(int, float):
+        return x
+    n = ev.known_integer(x)
+    if n is None:
+        ev.demand_value(x, "a range of a number that may be no integer")
+    return Known(n)
 
 
 def _is_integer(ev: Evaluator, x: Abstract) -> bool:

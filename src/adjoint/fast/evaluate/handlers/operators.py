@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.objects.containers import (
 )
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.number_keys import call, tabled
+from adjoint.fast.evaluate.objects.number_keys import call, is_empty, is_key, tabled
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     changed_by,
@@ -364,6 +364,8 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
         return truth(ev, found)  # type: ignore[no-any-return]
     if isinstance(container, External) and type(container.sample) is dict:
         return Known(key_of(ev, a) in container.sample)  # its keys are guarded
+    if is_empty(ev, container) and is_key(ev, a):
+        return Known(False)
     table = tabled(ev, container, a)
     if table is not None:
         return call(ev, table, "__contains__", a)

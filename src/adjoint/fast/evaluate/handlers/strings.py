@@ -221,6 +221,11 @@ def _(ev: Evaluator, a: Abstract, conversion: Abstract, spec: Abstract) -> Abstr
     return _formatted(ev, primitives.format_value, [shown, conversion, spec], {})
 
 
+@handler(format)
+def _(ev: Evaluator, a: Abstract, spec: Abstract = Known("")) -> Abstract:
+    return ev.call(Known(primitives.format_value), [a, Known(None), spec], {})
+
+
 @handler(primitives.build_string)
 def _(ev: Evaluator, *parts: Abstract) -> Abstract:
     return _formatted(ev, primitives.build_string, [*parts], {})

@@ -106,7 +106,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
-    elif (table := tabled(ev, a, index)) is not None:
+    elif (table := tabled(ev, a, index, value)) is not None:
         call(ev, table, "__setitem__", index, value)
     elif isinstance(held, DictOf) or isinstance(a, FieldsOf):
         run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))

@@ -79,6 +79,9 @@ class Element:
         return _evaluated(self.ev, operator.eq, self, other)
 
     def __hash__(self) -> int:
+        n = fixed_integer(self.ev, self.abstract)
+        if n is not None:
+            return hash(n)
         cls: Any = self.ev.class_of(self.abstract)
         if cls is None or is_hashed_by_user_code(cls):
             raise NotCovered("a hash by a method of a class", self.ev.span)
@@ -140,13 +143,25 @@ def _demand_key(ev: Evaluator, key: Any) -> None:
     if isinstance(key, tuple):
         for part in key:
             _demand_key(ev, part)
-    elif isinstance(key, Element):
+    elif isinstance(key, Element) and fixed_integer(ev, key.abstract) is None:
         if isinstance(key.abstract, Value) and key.abstract in ev.dims:
             ev.demand_known("a key that is not known", ev.dims[key.abstract])
         ev.demand_value(key.abstract, "a key that is not known")
         if isinstance(key.abstract, Known) and _is_nan(key.abstract.value):
             raise NotCovered("NaN as a key", ev.span)
         hash(key)
+
+
+def holds_element(key: Any) -> bool:
+    """Return whether a key is an object or a number of the program, or a tuple with one."""
+    return isinstance(key, Element) or (isinstance(key, tuple) and any(map(holds_element, key)))
+
+
+def fixed_integer(ev: Evaluator, a: Abstract) -> int | None:
+    """Return the value of an integer from outside for which alone the program is; it may carry a
+    derivative."""
+    n = ev.outside.fixed.get(a) if isinstance(a, Value) else None
+    return n if type(n) is int else None
 
 
 def _is_nan(x: Any) -> bool:

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.objects.containers import closed
+from adjoint.fast.evaluate.objects.containers import closed, fixed_integer
 from adjoint.fast.evaluate.objects.queues import call_queue
 from adjoint.fast.evaluate.objects.records import records
 from adjoint.fast.evaluate.rows import as_row, row_of
@@ -53,9 +53,11 @@ def as_table(ev: Evaluator, address: int) -> TableOf:
     return made
 
 
-def tabled(ev: Evaluator, a: Abstract, key: Abstract = Known(None)) -> TableOf | None:
+def tabled(
+    ev: Evaluator, a: Abstract, key: Abstract = Known(None), value: Abstract = Known(None)
+) -> TableOf | None:
     """Return the table that `a` is, or has to be because `key` is a number of the program; ``None``
-    for others."""
+    for others. The keys of a dict of containers, such as `value`, have to be known."""
     held = ev.held(a)
     if records(ev, a) is not None:
         return None
@@ -63,19 +65,38 @@ def tabled(ev: Evaluator, a: Abstract, key: Abstract = Known(None)) -> TableOf |
         return held if isinstance(held, TableOf) else None
     if not isinstance(a, Ref) or not isinstance(held, DictOf | SetOf) or not is_key(ev, key):
         return None
+    has_containers = _has_containers(held, value)
+    if has_containers and fixed_integer(ev, key) is not None:
+        return None
     try:
         ev.demand_value(key, "a key that is not known")
     except NeedsKnown as error:
-        if any(x.value is error.value and _is_option(ev, x) for x in ev.outside.leaves):
+        if has_containers or any(
+            x.value is error.value and _is_option(ev, x) for x in ev.outside.leaves
+        ):
             raise
     except NotCovered:
         pass
     return as_table(ev, a.address)
 
 
+def _has_containers(held: DictOf | SetOf, value: Abstract) -> bool:
+    """Return whether values of a dict are lists, dicts or objects."""
+    if not isinstance(held, DictOf):
+        return False
+    factory = getattr(held.factory, "value", None)
+    return factory in (list, dict, set) or any(isinstance(x, Ref) for x in (*held.items, value))
+
+
 def _is_option(ev: Evaluator, leaf: Leaf) -> bool:
     """Return whether a program may be for one value of a number only."""
     return type(leaf.sample) is int and not ev.outside.is_wanted(leaf.source)
+
+
+def is_empty(ev: Evaluator, a: Abstract) -> bool:
+    """Return whether a dict or a set certainly has no keys."""
+    held = ev.held(a)
+    return isinstance(held, DictOf | SetOf) and not held.keys
 
 
 def is_key(ev: Evaluator, a: Abstract) -> bool:

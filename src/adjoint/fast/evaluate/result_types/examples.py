@@ -35,6 +35,8 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.runtime.dispatch.observed_results import is_alias
 
 _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
+_LARGE = 100
+"""Integers below may be places along an axis, which the lengths of examples must exceed."""
 
 
 class TypeAndAlias(NamedTuple):
@@ -73,7 +75,9 @@ class Run(NamedTuple):
 def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> list[Run]:
     """Run a function on three examples of its operands."""
     symbols = sizes_in((*operands, *keywords.values()))
-    lengths = _lengths_of(symbols)
+    known = [t.value for t in (*operands, *keywords.values()) if isinstance(t, Constant)]
+    places = [abs(n) for n in known if type(n) is int and abs(n) < _LARGE]
+    lengths = _lengths_of(symbols, max(places, default=0))
     if lengths is None:
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
     found = []
@@ -89,19 +93,20 @@ def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
     return found
 
 
-def _lengths_of(symbols: Sequence[Symbol]) -> list[dict[Symbol, int]] | None:
-    """Return values of lengths for each run, which agree with the expressions that they follow
-    from, unless one were 0; ``None`` if there are too many."""
+def _lengths_of(symbols: Sequence[Symbol], above: int) -> list[dict[Symbol, int]] | None:
+    """Return values of lengths for each run, all `above` a number, which agree with the expressions
+    that they follow from, unless one were 0; ``None`` if there are too many."""
+    made_up = [tuple(n + above for n in lengths) for lengths in _LENGTHS]
     own = [*dict.fromkeys(base for symbol in symbols for base in bases(symbol))]
     if len(own) <= len(_LENGTHS[0]):
-        found = [dict(zip(own, lengths, strict=False)) for lengths in _LENGTHS]
+        found = [dict(zip(own, lengths, strict=False)) for lengths in made_up]
         for at in found:
             at |= {symbol: length_at(symbol, at) for symbol in symbols}
         if all(n > 0 for at in found for n in at.values()):
             return found
     if len(symbols) > len(_LENGTHS[0]):
         return None
-    return [dict(zip(symbols, lengths, strict=False)) for lengths in _LENGTHS]
+    return [dict(zip(symbols, lengths, strict=False)) for lengths in made_up]
 
 
 def joined_type(

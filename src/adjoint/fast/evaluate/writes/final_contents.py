@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.containers import holds_element
 from adjoint.fast.evaluate.types import holds_arrays
 from adjoint.fast.evaluate.values import (
     HIDDEN,
@@ -89,9 +90,16 @@ def values_stored(
     for one in changed:
         if isinstance(one.after, RowOf):
             found[_row(ev, one.after)] = None
+        _demand_plain_keys(one.after)
         for part in parts(one.after) or ():
             found.update(dict.fromkeys(_values_in(ev, part, ())))
     return (*found, ev.lines) if ev.prints else tuple(found)
+
+
+def _demand_plain_keys(held: HeapObject) -> None:
+    """Refuse objects and numbers with derivatives as keys of a dict that is stored outside."""
+    if isinstance(held, DictOf) and any(map(holds_element, held.keys)):
+        raise NotCovered("a dict with objects or numbers as keys is stored outside")
 
 
 def _is_of_another_kind(held: HeapObject) -> bool:
@@ -130,6 +138,7 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
         elif _is_of_another_kind(held):
             raise NotCovered("an object of a class of another kind is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):
+            _demand_plain_keys(held)
             for part in held.items:
                 yield from _values_in(ev, part, (*above, a.address))
         else:
