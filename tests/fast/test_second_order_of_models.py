@@ -90,6 +90,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "eigenvectors": lambda p: (np.linalg.eigh(spd(p))[1][:, -1] ** 3).sum() ** 2,
     "function of a matrix": lambda p: rebuilt(*np.linalg.eigh(spd(p), UPLO="U")),
     "singular vectors": lambda p: np.abs(np.linalg.svd(A + np.outer(p, B))[2][0] ** 3).sum(),
+    "of a tall matrix": lambda p: (np.linalg.svd(np.outer(T, p) + TALL)[2][-1] ** 4).sum(),
     "thin": lambda p: rebuilt(*np.linalg.svd(np.outer(T, p) + TALL, full_matrices=False)[1:]),
     "wide": lambda p: rebuilt(*np.linalg.svd(np.outer(p, T) + TALL.T, False)[:2][::-1]),
     "orthogonal": lambda p: (np.linalg.qr(np.outer(T, p) + TALL).Q ** 3).sum(),

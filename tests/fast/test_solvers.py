@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
+from scipy import integrate, optimize, stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -138,7 +138,23 @@ def by_root_with_slopes(p):
     return found.x @ x
 
 
+def of_a_distribution(p):
+    """Code of `scipy.stats` sets how NumPy handles errors."""
+    at = optimize.brentq(lambda x: stats.norm.cdf(x) - 0.5 * p[0], -5.0, 5.0)
+    return at * integrate.quad(lambda t: stats.norm.cdf(t, p[1], p[2]) ** 2, 0.0, 0.8)[0]
+
+
+def within_settings(p):
+    def f(x):
+        with np.errstate(all="ignore"):
+            return p[0] * x**3 + x / p[2] - p[1]
+
+    return optimize.brentq(f, 0.0, 2.0)
+
+
 FUNCTIONS = [
+    of_a_distribution,
+    within_settings,
     by_root_scalar,
     by_root_scalar_with_slopes,
     with_a_report,
@@ -281,6 +297,27 @@ def tries(a):
     return optimize.brentq(f, -1.0, 2.0)
 
 
+def appends_within_settings(a):
+    def f(x):
+        with np.errstate(all="ignore"):
+            SEEN.append(1)
+            return x**3 - a
+
+    return optimize.brentq(f, 0.0, 2.0)
+
+
+def tries_within_settings(a):
+    def f(x):
+        with np.errstate(all="ignore"):
+            try:
+                return math.sqrt(x) - a / 2
+            except ValueError:
+                SEEN.append(1)
+                return -a
+
+    return optimize.brentq(f, -1.0, 2.0)
+
+
 def may_raise(a):
     def f(x):
         if x > 1.9:
@@ -299,7 +336,13 @@ def prints(a):
     return optimize.brentq(f, 0.0, 2.0)
 
 
-@pytest.mark.parametrize("f", [counts, appends, writes, tries, may_raise, prints])
+EFFECTS = [
+    counts, appends, appends_within_settings, writes, tries, tries_within_settings, may_raise,
+    prints,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", EFFECTS)
 def test_functions_with_effects_are_refused(f, capsys):
     """They run as often as in a call of the generic tier."""
     assert refused(f, 0.9)

@@ -7,7 +7,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -45,6 +45,14 @@ from adjoint.fast.support.functions import assigned, leave
 from adjoint.fast.support.members import members
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+
+@lru_cache
+def ignoring(kinds: tuple[str, ...]) -> Instance:
+    """Return the settings by which NumPy's errors of these kinds are ignored, always as one
+    object."""
+    return Instance(np.errstate, ("ignored",), (Known(kinds),))
+
 
 _ARITHMETIC = members(operator, "add sub mul truediv floordiv mod pow neg abs")
 
@@ -122,7 +130,7 @@ class Evaluator(InferringDraft, ABC):
         self.orders = 1
         self.slopes: dict[Any, Any] = {}
         self.tries = 0
-        self.error_settings = self.allocate(Instance(np.errstate, ("ignored",), (Known(()),)))
+        self.error_settings = self.allocate(ignoring(()))
         self.ignored: dict[Value, tuple[str, ...]] = {}
         self.lines = self.value(ANYTHING, name="lines")
         self.prints = False

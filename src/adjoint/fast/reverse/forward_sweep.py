@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.evaluate.types import ANYTHING, Array
 from adjoint.fast.evaluate.values import Origin
 from adjoint.fast.reverse.activity import carries, find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
@@ -206,6 +206,12 @@ def _forward_loop(sweep: Sweep, op: Loop) -> Step:
     return lambda scope: loop_back(sweep, scope, made, tape)
 
 
+def _zero_of(scope: Scope, y: Value) -> Operand:
+    """Write the cotangent of a result that is not used."""
+    zero, t = Const(0.0), scope.ev.types.get(y)
+    return whole(scope.ev, zero, y) if isinstance(t, Array) else zero
+
+
 def _unpack_back(scope: Scope, op: Unpack) -> None:
     """Contribute to the cotangent of an unpacked list; the loop takes the columns of ``zip``."""
     assert isinstance(op.value, Value)
@@ -214,10 +220,14 @@ def _unpack_back(scope: Scope, op: Unpack) -> None:
     bars = [*map(scope.take, op.results)]
     if all(bar is None for bar in bars):
         return
-    given = tuple(Const(0.0) if bar is None else bar for bar in bars)
     if op.value in scope.ev.several:
         given = tuple(
             Const(None) if bar is None else whole(scope.ev, bar, y)
+            for y, bar in zip(op.results, bars, strict=True)
+        )
+    else:
+        given = tuple(
+            _zero_of(scope, y) if bar is None else bar
             for y, bar in zip(op.results, bars, strict=True)
         )
     packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")

@@ -58,7 +58,7 @@ def catches_warnings(ev: Evaluator) -> bool:
     return any(
         isinstance(held, Instance)
         and held.cls is warnings.catch_warnings
-        and held.items == (ENTERED,)
+        and held.items[:1] == (ENTERED,)
         for held in ev.heap.values()
     )
 

@@ -172,8 +172,9 @@ def _place(arr, mask, vals):
         count = np.count_nonzero(chosen)
         flat = np.ravel(vals)
         if len(flat) < count:
-            raise ValueError("values that are repeated")
-        arr[chosen] = flat[:count]
+            arr[chosen] = flat[np.arange(count) % len(flat)]
+        else:
+            arr[chosen] = flat[:count]
 
 
 # ---- parts ---------------------------------------------------------------------------------------

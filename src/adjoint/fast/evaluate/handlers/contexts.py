@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.callees.library import catches_warnings
-from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.evaluator import Evaluator, ignoring
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.iterators.suspended_generators import Suspended, run_to_end, started
 from adjoint.fast.evaluate.plain_classes import is_plain_object
@@ -68,6 +68,7 @@ def _(ev: Evaluator, manager: Abstract, *details: Abstract) -> Abstract:
     held, cls = ev.held(manager), ev.class_of(manager)
     if cls in _SILENT and isinstance(manager, Ref):
         assert isinstance(held, Instance)
+        ev.tries -= 2  # of what ``with`` stands for, without an effect if the body raises
         if cls is np.errstate and isinstance(before := held.items[-1], Known):
             _ignore(ev, before.value)
         ev.heap[manager.address] = Instance(cls, ("entered",), (_LEFT,))
@@ -146,7 +147,7 @@ def _ignored(ev: Evaluator) -> tuple[str, ...]:
 
 
 def _ignore(ev: Evaluator, kinds: tuple[str, ...]) -> None:
-    ev.heap[ev.error_settings.address] = Instance(np.errstate, ("ignored",), (Known(kinds),))
+    ev.heap[ev.error_settings.address] = ignoring(kinds)
 
 
 @handler(warnings.catch_warnings)
