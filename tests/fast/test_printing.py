@@ -520,3 +520,19 @@ def test_progress():
             text = printed(lambda run=run, x=x: run(f, x))[1]
             assert text == printed(lambda x=x: f(x))[1]
     assert printed(lambda: ad.tier(f, POINT))[0].tier == "fast"
+
+
+def test_a_level_that_a_logger_has_not_been_asked_for():
+    def f(a):
+        logging.getLogger("adjoint.tests.unasked").info("at %s", a)
+        return a @ a
+
+    assert ad.tier(f, POINT).tier == "fast"
+    logging.getLogger("adjoint.tests").setLevel(logging.INFO)
+    try:
+        assert ad.tier(f, POINT).reason == "a call of a logger that is enabled"
+        logging.disable(logging.INFO)
+        assert ad.tier(f, POINT).tier == "fast"
+    finally:
+        logging.disable(logging.NOTSET)
+        logging.getLogger("adjoint.tests").setLevel(logging.NOTSET)
