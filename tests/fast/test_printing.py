@@ -480,26 +480,28 @@ def with_a_logger(a):
     if a[0] > 100.0:
         LOGGER.warning("large")
         warnings.warn("large", stacklevel=2)
+    LOGGER.log(logging.INFO, "%(first)s", {"first": a[0]})
     return Model().energy(a) * a[1]
 
 
 def test_a_logger_that_is_disabled_and_enabled():
     root = logging.getLogger("adjoint.tests")
     store.forget()
+    form = logging.Formatter("%(name)s %(pathname)s:%(lineno)d %(funcName)s:%(message)s")
     try:
         for level in (logging.WARNING, logging.INFO, logging.WARNING, logging.DEBUG):
             root.setLevel(level)
             root.handlers, root.propagate = [logging.StreamHandler(text := io.StringIO())], False
+            root.handlers[0].setFormatter(form)
             with_a_logger(POINT)
             expected = text.getvalue()
             assert bool(expected) is (level < logging.WARNING)
-            for run in (ad.gradient, ad.hessian):
+            for run in (ad.gradient, ad.hessian, lambda f, x: ad.pullback(f, x)[1](np.inf)):
                 text.truncate(0)
                 text.seek(0)
                 run(with_a_logger, POINT)
                 assert text.getvalue() == expected
-            if level == logging.WARNING:
-                assert ad.tier(with_a_logger, POINT).tier == "fast"
+            assert ad.tier(with_a_logger, POINT).tier == "fast"
     finally:
         root.handlers, root.propagate = [], True
         root.setLevel(logging.NOTSET)
@@ -536,3 +538,18 @@ def test_a_level_that_a_logger_has_not_been_asked_for():
     finally:
         logging.disable(logging.NOTSET)
         logging.getLogger("adjoint.tests").setLevel(logging.NOTSET)
+
+
+def test_records_that_other_code_handles():
+    class Kept(logging.Handler):
+        def emit(self, record):
+            return record.getMessage()
+
+    root = logging.getLogger("adjoint.tests")
+    root.setLevel(logging.INFO)
+    root.handlers, root.propagate = [Kept()], False
+    try:
+        assert ad.tier(with_a_logger, POINT).tier == "generic"
+    finally:
+        root.handlers, root.propagate = [], True
+        root.setLevel(logging.NOTSET)

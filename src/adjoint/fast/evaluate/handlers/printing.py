@@ -19,7 +19,7 @@ from adjoint.fast.evaluate.types import ANYTHING, number
 from adjoint.fast.evaluate.values import LOST, TEXT, Abstract, Either, External, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
-from adjoint.fast.support.printing import line_of, write_line
+from adjoint.fast.support.printing import line_of, print_texts, write_line
 from adjoint.ir.single import Call, Const, Operand, Value
 
 
@@ -37,14 +37,20 @@ def _(
         raise NotCovered("a call of print with such options", ev.span)
     if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
-    leaves: list[Value] = []
     try:
         texts = Tuple(tuple(ev.call(Known(str), [x], {}) for x in operands))
     except NotCovered as error:
         if type(error) is NotCovered:
             error.reason = f"a call of print: {error.reason}"
         raise
-    make = _maker(ev, Tuple((texts, *options)), leaves)
+    keep(ev, print_texts, Tuple((texts, *options)))
+    return Known(None)
+
+
+def keep(ev: Evaluator, emit: Callable[..., None], given: Tuple) -> None:
+    """Write the call ``emit(*given)``, which is done when the program has finished."""
+    leaves: list[Value] = []
+    make = _maker(ev, Tuple((Known(emit), given)), leaves)
     line: Operand
     if leaves:
         line = ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
@@ -52,7 +58,6 @@ def _(
         line = Const(make(()))
     ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
     ev.prints = True
-    return Known(None)
 
 
 @handler(io.TextIOWrapper.write, io.StringIO.write)

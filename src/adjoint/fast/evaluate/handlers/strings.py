@@ -109,14 +109,14 @@ def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]
     """Return a text that `f` makes; with its recipe if it may be printed."""
     if not ev.outside.may_print:
         return TEXT
-    given = [_as_now(ev, x) for x in args]
-    named = {k: _as_now(ev, x) for k, x in keywords.items()}
+    given = [as_now(ev, x) for x in args]
+    named = {k: as_now(ev, x) for k, x in keywords.items()}
     if None in given or None in named.values():
         return TEXT
     return Text((Partial(Known(f), tuple(given), tuple(named.items())),))  # type: ignore[arg-type]
 
 
-def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
+def as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
     """Return an operand of a text, which later writes do not change; ``None`` for other things."""
     if (row := _row(ev, a)) is not None:
         copy = ev.operation(rows.part, (row, Const(slice(None))), ev.types[row])
@@ -124,11 +124,11 @@ def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
     if isinstance(a, Value):
         return ev.call(Known(np.copy), [a], {}) if isinstance(ev.types[a], Array) else a
     if isinstance(a, Tuple):
-        items = [_as_now(ev, x) for x in a.items]
+        items = [as_now(ev, x) for x in a.items]
         return None if None in items else Tuple(tuple(items), a.kind)  # type: ignore[arg-type]
     if isinstance(a, Known | Text):
         return None if a is TEXT else a
-    found = _as_now(ev, Tuple(tuple(_items(ev, a) or ())))
+    found = as_now(ev, Tuple(tuple(_items(ev, a) or ())))
     if found is None or _items(ev, a) is None:
         return None
     keys = ev.keys(a)
