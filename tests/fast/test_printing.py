@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -457,3 +459,97 @@ def test_text_of_a_list_that_a_branch_may_have_extended():
         found = ad.grad(f)(x, [0.1, 0.2, 0.3])
         with generic_tier():
             assert found == ad.grad(f)(x, [0.1, 0.2, 0.3])
+
+
+class Model:
+    def __init__(self):
+        self.log = logging.getLogger("adjoint.tests.model")
+
+    def energy(self, a):
+        self.log.info("energy of %s", a)
+        return a @ a
+
+
+LOGGER = logging.getLogger("adjoint.tests.logger")
+
+
+def with_a_logger(a):
+    LOGGER.info("at %s: %.3f", a, a[0])
+    for k in range(3):
+        logging.getLogger("adjoint.tests.logger").debug(f"step {k}: {a[k]}")
+    if a[0] > 100.0:
+        LOGGER.warning("large")
+        warnings.warn("large", stacklevel=2)
+    LOGGER.log(logging.INFO, "%(first)s", {"first": a[0]})
+    return Model().energy(a) * a[1]
+
+
+def test_a_logger_that_is_disabled_and_enabled():
+    root = logging.getLogger("adjoint.tests")
+    store.forget()
+    form = logging.Formatter("%(name)s %(pathname)s:%(lineno)d %(funcName)s:%(message)s")
+    try:
+        for level in (logging.WARNING, logging.INFO, logging.WARNING, logging.DEBUG):
+            root.setLevel(level)
+            root.handlers, root.propagate = [logging.StreamHandler(text := io.StringIO())], False
+            root.handlers[0].setFormatter(form)
+            with_a_logger(POINT)
+            expected = text.getvalue()
+            assert bool(expected) is (level < logging.WARNING)
+            for run in (ad.gradient, ad.hessian, lambda f, x: ad.pullback(f, x)[1](np.inf)):
+                text.truncate(0)
+                text.seek(0)
+                run(with_a_logger, POINT)
+                assert text.getvalue() == expected
+            assert ad.tier(with_a_logger, POINT).tier == "fast"
+    finally:
+        root.handlers, root.propagate = [], True
+        root.setLevel(logging.NOTSET)
+
+
+def test_progress():
+    def f(a):
+        total = 0.0
+        for k in range(20):
+            total = total + np.sin(total + a[k % 3])
+            sys.stderr.write(f"\r{k}: {total:.3f}")
+            sys.stderr.flush()
+        sys.stdout.write("end\n")
+        return total
+
+    for run in (ad.gradient, ad.hessian, lambda f, x: ad.hvp(f, x, x)):
+        for x in (POINT, -POINT):
+            text = printed(lambda run=run, x=x: run(f, x))[1]
+            assert text == printed(lambda x=x: f(x))[1]
+    assert printed(lambda: ad.tier(f, POINT))[0].tier == "fast"
+
+
+def test_a_level_that_a_logger_has_not_been_asked_for():
+    def f(a):
+        logging.getLogger("adjoint.tests.unasked").info("at %s", a)
+        return a @ a
+
+    assert ad.tier(f, POINT).tier == "fast"
+    logging.getLogger("adjoint.tests").setLevel(logging.INFO)
+    try:
+        assert ad.tier(f, POINT).reason == "a call of a logger that is enabled"
+        logging.disable(logging.INFO)
+        assert ad.tier(f, POINT).tier == "fast"
+    finally:
+        logging.disable(logging.NOTSET)
+        logging.getLogger("adjoint.tests").setLevel(logging.NOTSET)
+
+
+def test_records_that_other_code_handles():
+    class Kept(logging.Handler):
+        def emit(self, record):
+            return record.getMessage()
+
+    root = logging.getLogger("adjoint.tests")
+    root.setLevel(logging.INFO)
+    root.handlers, root.propagate = [Kept()], False
+    try:
+        assert ad.tier(with_a_logger, POINT).tier == "generic"
+    finally:
+        root.handlers, root.propagate = [], True
+        root.setLevel(logging.NOTSET)

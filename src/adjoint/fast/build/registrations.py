@@ -56,6 +56,7 @@ from adjoint.rulekit.loading import when_loaded
 _LATER = {
     "random": "evaluate.handlers.random_of_python",
     "statistics": "evaluate.callees.exact_statistics",
+    "logging": "evaluate.handlers.loggers",
     "numpy.random": "evaluate.handlers.random_numbers",
     "numpy.linalg": "evaluate.callees.equal_values evaluate.callees.linear_models",
     "numpy.fft": "evaluate.callees.frequencies",

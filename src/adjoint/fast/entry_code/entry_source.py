@@ -35,8 +35,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
     * ``arrange``, from the cotangents of the leaves to those of the function and the arguments;
     * the `exposure` (for ``constants``, the arrays that are);
     * a function that reads the leaves again, the leaves, a function that tests whether an object
-      occurs twice in an argument, or ``None``, and the function that returns the context in which
-      the generic tier may run the call again.
+      occurs twice in an argument, or ``None``, and two functions that return contexts: one with the
+      incoming contents, and one in which the generic tier may run the call again.
 
     `count` is the number of arguments.
     """
@@ -85,10 +85,9 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
         found = f"{shaped}, bars, {kept}, arrange, {_exposed(made, wanted)}"
         state = made.state()
         tied = f"lambda: {ties}" if ties and not program.acts else None
-        again = "incoming.in_place" if program.writes else "nullcontext"
-        if program.ev.prints:
-            again = f"silent({again})"
-        tail.append(f"    return {found}, (state, before, {tied}, {again})")
+        in_place = "incoming.in_place" if program.writes else "nullcontext"
+        again = "silent" if program.ev.prints else "nullcontext"
+        tail.append(f"    return {found}, (state, before, {tied}, {in_place}, {again})")
         run.insert(0, f"        before = ({state})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]

@@ -116,7 +116,7 @@ def tangent_entry(
         f"    along.most_rows = {program.most_rows}",
         "    def commit():",
         *(f"    {line}" for line in commit or ["    pass"]),
-        f"    along.commit, along.again = commit, {'silent()' if commit else 'nullcontext'}",
+        f"    along.commit, along.again = commit, {'silent' if commit else 'nullcontext'}",
     ]
     if mode.kind == "pushforward":
         state = made.state()

@@ -98,15 +98,16 @@ class SpecialisedPullback(StaysHere, EngineObject):
 
     def _run_again(self) -> Callable[[Any], tuple[Any, ...]]:
         """Return the pullback of the generic tier, unless what the function reads has changed."""
-        state, read, _, again = self._found[-1]
-        with again():
+        state, read, _, in_place, again = self._found[-1]
+        with in_place():
             if not unchanged(state(self._f, self._given), read):
                 raise MutationError(
                     f"what '{self._name}' reads has changed since its pullback was made",
                     hint="call pullback again: it has to run once more for a cotangent that is not"
                     " finite",
                 )
-            return self._generic()
+            with again():
+                return self._generic()
 
 
 def _parts(

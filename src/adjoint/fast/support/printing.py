@@ -5,49 +5,47 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import (
-    AbstractContextManager,
-    contextmanager,
-    nullcontext,
-    redirect_stderr,
-    redirect_stdout,
-)
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
 from adjoint.rulekit.registry import non_differentiable
 
 
 def new_lines() -> list[Any]:
-    """Return the list of the calls of `print`."""
+    """Return the list of the calls of `print` and of loggers."""
     return []
 
 
 @non_differentiable
 def line_of(make: Callable[[tuple[Any, ...]], Any], *given: Any) -> Any:
-    """Return the texts of one call of `print`, and its options."""
+    """Return the function that prints, and its operands: texts, or parts of a record."""
     return make(given)
 
 
 def write_line(lines: list[Any], line: Any) -> None:
-    """Keep a call of `print` until the program has finished."""
+    """Keep a line until the program has finished."""
     lines.append(line)
 
 
 def print_lines(lines: list[Any]) -> None:
     """Print what a program has printed."""
-    for texts, sep, end, flush, file in lines:
-        print(*texts, sep=sep, end=end, flush=flush, file=getattr(sys, file))
+    for emit, given in lines:
+        emit(*given)
 
 
-def silent(
-    other: Callable[[], AbstractContextManager[Any]] = nullcontext,
-) -> Callable[[], AbstractContextManager[Any]]:
-    """Return a function like `other`: in its context the generic tier runs a function that has
-    printed again, without a line."""
+def print_texts(texts: tuple[str, ...], sep: str, end: str, flush: bool, file: str) -> None:
+    print(*texts, sep=sep, end=end, flush=flush, file=getattr(sys, file))
 
-    @contextmanager
-    def quiet() -> Iterator[None]:
-        with other(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Print and log nothing, while the generic tier runs a function again that has done so."""
+    import logging  # imported on first use only
+
+    before = logging.root.manager.disable
+    logging.disable(sys.maxsize)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             yield
-
-    return quiet
+    finally:
+        logging.disable(before)

@@ -6,6 +6,7 @@ and arrays, and adds them to a list.
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -15,10 +16,10 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import ANYTHING, number
-from adjoint.fast.evaluate.values import TEXT, Abstract, Either, External, Known, Text, Tuple
+from adjoint.fast.evaluate.values import LOST, TEXT, Abstract, Either, External, Known, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
-from adjoint.fast.support.printing import line_of, write_line
+from adjoint.fast.support.printing import line_of, print_texts, write_line
 from adjoint.ir.single import Call, Const, Operand, Value
 
 
@@ -36,9 +37,20 @@ def _(
         raise NotCovered("a call of print with such options", ev.span)
     if not ev.outside.may_print:
         raise NotCovered("a call of print", ev.span)
+    try:
+        texts = Tuple(tuple(ev.call(Known(str), [x], {}) for x in operands))
+    except NotCovered as error:
+        if type(error) is NotCovered:
+            error.reason = f"a call of print: {error.reason}"
+        raise
+    keep(ev, print_texts, Tuple((texts, *options)))
+    return Known(None)
+
+
+def keep(ev: Evaluator, emit: Callable[..., None], given: Tuple) -> None:
+    """Write the call ``emit(*given)``, which is done when the program has finished."""
     leaves: list[Value] = []
-    texts = Tuple(tuple(ev.call(Known(str), [x], {}) for x in operands))
-    make = _maker(ev, Tuple((texts, *options)), leaves)
+    make = _maker(ev, Tuple((Known(emit), given)), leaves)
     line: Operand
     if leaves:
         line = ev.operation(line_of, (Const(make), *leaves), ANYTHING, name="line")
@@ -46,7 +58,19 @@ def _(
         line = Const(make(()))
     ev.write(Call(None, Const(write_line), (ev.lines, line), (), ev.span))
     ev.prints = True
-    return Known(None)
+
+
+@handler(io.TextIOWrapper.write, io.StringIO.write)
+def _(ev: Evaluator, file: Abstract, text: Abstract) -> Abstract:
+    if ev.class_of(text) is not str or _name_of(file) is file:
+        raise NotCovered("a write to a file", ev.span)
+    ev.call(Known(print), [text], {"end": Known(""), "file": file})
+    return LOST  # the number of characters, which nothing reads
+
+
+@handler(io.TextIOWrapper.flush, io.StringIO.flush)
+def _(ev: Evaluator, file: Abstract) -> Abstract:
+    return ev.call(Known(print), [], {"end": Known(""), "file": file, "flush": Known(True)})
 
 
 def _name_of(file: Abstract) -> Abstract:

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.fast.evaluate.attribute_reads import IMMUTABLE_TYPE, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.objects.constants import TEXT_METHODS
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.exceptions import text_of_exception
@@ -68,7 +68,7 @@ def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> 
         if isinstance(a, Known) and isinstance(a.value, (*_PLAIN, tuple)):
             values.append(a.value)
             continue
-        items = listed(ev, a) if f.__name__ == "join" else None
+        items = demand_listed(ev, a, "a method of a string") if f.__name__ == "join" else None
         if items is None or not all(ev.class_of(x) is str for x in items):
             raise NotCovered("a method of a string", ev.span)
         if any(isinstance(x, Text) for x in items):
@@ -109,26 +109,26 @@ def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]
     """Return a text that `f` makes; with its recipe if it may be printed."""
     if not ev.outside.may_print:
         return TEXT
-    given = [_as_now(ev, x) for x in args]
-    named = {k: _as_now(ev, x) for k, x in keywords.items()}
+    given = [as_now(ev, x) for x in args]
+    named = {k: as_now(ev, x) for k, x in keywords.items()}
     if None in given or None in named.values():
         return TEXT
     return Text((Partial(Known(f), tuple(given), tuple(named.items())),))  # type: ignore[arg-type]
 
 
-def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
+def as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
     """Return an operand of a text, which later writes do not change; ``None`` for other things."""
     if (row := _row(ev, a)) is not None:
         copy = ev.operation(rows.part, (row, Const(slice(None))), ev.types[row])
-        return Text((Partial(Known(list), (copy,), ()),))
+        return Text((Partial(Known(ev.class_of(a)), (copy,), ()),))
     if isinstance(a, Value):
         return ev.call(Known(np.copy), [a], {}) if isinstance(ev.types[a], Array) else a
     if isinstance(a, Tuple):
-        items = [_as_now(ev, x) for x in a.items]
+        items = [as_now(ev, x) for x in a.items]
         return None if None in items else Tuple(tuple(items), a.kind)  # type: ignore[arg-type]
     if isinstance(a, Known | Text):
         return None if a is TEXT else a
-    found = _as_now(ev, Tuple(tuple(_items(ev, a) or ())))
+    found = as_now(ev, Tuple(tuple(_items(ev, a) or ())))
     if found is None or _items(ev, a) is None:
         return None
     keys = ev.keys(a)
@@ -141,8 +141,8 @@ def _dict(keys: Sequence[Any], items: Sequence[Any]) -> dict[Any, Any]:
 
 
 def _row(ev: Evaluator, a: Abstract) -> Value | None:
-    """Return a list of numbers of unknown length."""
-    row = row_of(ev, a) if ev.class_of(a) is list else None
+    """Return a list or a tuple of numbers of unknown length."""
+    row = row_of(ev, a) if ev.class_of(a) in (list, tuple) else None
     return None if row is None or holds_arrays(ev.types[row]) else row
 
 
