@@ -1,9 +1,14 @@
 """Iterators in the fast tier: what Python does when one is made, and what it goes through then."""
 
+import itertools
+
+import numpy as np
 import pytest
 
 import adjoint as ad
+from tests.fast.second_order import check_programs
 from tests.fast.test_as_python_asks import agree
+from tests.structures import difference
 
 
 def appended_after_reversed(x):
@@ -188,3 +193,96 @@ def test_a_dict_that_has_grown_since_its_last_item():
 
     with pytest.raises(RuntimeError, match="changed size"):
         ad.value_and_grad(f)(1.3)
+
+
+# ---- itertools -----------------------------------------------------------------------------------
+
+
+class Body:
+    def __init__(self, x, v):
+        self.x, self.v = x, v
+
+
+def pairs_of_bodies(x):
+    bodies = [Body(v, 0.1) for v in x]
+    for _ in range(2):
+        for a, b in itertools.combinations(bodies, 2):
+            a.v += b.x - a.x * a.v
+            b.v -= b.x * a.v
+        for b in bodies:
+            b.x += b.v * 0.1
+    return sum([b.v**2 for b in bodies])
+
+
+def lists_that_are_written_to(x):
+    rows = [[v, 2 * v] for v in x]
+    for a, b in itertools.permutations(rows, 2):
+        a[0] += b[1] * 0.1
+        b[1] = a[0] * b[0]
+    for row, s in itertools.zip_longest(rows, [3.0], fillvalue=2.0):
+        row[0] *= s
+    for row in itertools.islice(rows, 2):
+        row.append(row[0])
+        rows[-1][0] += 1.0
+    return sum([sum(row) for row in rows])
+
+
+def groups_by_a_variable(x):
+    size, total = 3, 0.0
+    for k, group in itertools.groupby(range(len(x)), key=lambda i: i // size):
+        total += sum([x[i] for i in group]) ** 2 * (k + 1)
+    return total
+
+
+@pytest.mark.parametrize("f", [pairs_of_bodies, lists_that_are_written_to, groups_by_a_variable])
+def test_tools_of_iterators(f):
+    check_programs(f, np.array([0.5, 1.5, -0.7, 0.9]))
+
+
+def by_time(x, times):
+    total = 0.0
+    for t, group in itertools.groupby(range(len(x)), key=lambda i: times[i]):
+        total += sum([x[i] for i in group]) ** 2 * (t + 1)
+    return total
+
+
+def test_groups_of_numbers_that_are_arguments():
+    x, kinds = np.array([0.5, 1.5, -0.7, 0.9]), ([1, 1, 2, 3], [0, 2, 2, 0])
+    for times in (*kinds, *kinds):
+        value, bars = ad.withgradient(by_time, x, times)
+        assert value == pytest.approx(by_time(x, times), rel=1e-14)
+        assert not difference(bars, ad.grad(by_time, (0, 1), tier="generic")(x, times), rtol=1e-13)
+        assert ad.tier(by_time, x, times).tier == "fast"
+
+
+def groups_by_what_changes(x):
+    limit, total = 1, 0.0
+    for _, group in itertools.groupby(range(4), key=lambda i: i > limit):
+        limit = 5
+        total += sum([x * i for i in group]) ** 2
+    return total
+
+
+def groups_by_what_is_written_to(x):
+    limits, total = [0, 0, 1, 1], 0.0
+    for _, group in itertools.groupby(range(4), key=lambda i: limits[i]):
+        limits[2] = 0
+        total += sum([x * i for i in group]) ** 2
+    return total
+
+
+def groups_of_objects_that_change(x):
+    bodies, total = [Body(x * k, k) for k in range(3)], 0.0
+    for k, group in itertools.groupby(bodies, key=lambda b: b.v):
+        for b in group:
+            total += b.x * (k + 1)
+            for other in bodies:
+                other.v = 0
+    return total
+
+
+@pytest.mark.parametrize(
+    "f", [groups_by_what_changes, groups_by_what_is_written_to, groups_of_objects_that_change]
+)
+def test_groups_by_what_changes(f):
+    agree(f, 1.3)

@@ -1,5 +1,6 @@
 """Lengths of results: nothing is taken for a constant that is none."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -212,3 +213,15 @@ def test_lengths_that_follow_from_one_another():
         *[arrays(n) for n in (5, 9, 3)],
     )
     agree(lambda x: np.mean(np.convolve(x[2:], x[:-1])), *[arrays(n) for n in (7, 4, 3)])
+
+
+def test_lists_as_long_as_the_shorter_one():
+    def images(room, mic):
+        total = 0.0
+        for n in itertools.product(range(2), repeat=3):
+            at = [k * length for k, length in zip(n, room)]  # noqa: B905  where it is shorter
+            total += np.linalg.norm(np.array(at) - mic)
+        return total
+
+    agree(images, arrays(3, 3), arrays(2, 2), arrays(5, 3))
+    assert ad.tier(images, *arrays(3, 3)).tier == "fast"

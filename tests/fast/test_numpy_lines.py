@@ -33,6 +33,8 @@ y = x * np.mgrid[0:1:6j] + np.mgrid[0 : x.shape[0]] * np.mgrid[0:6:2, 0:1:2j][1]
 y = x * np.kaiser(6, 3.0) * np.setdiff1d(np.arange(8), [1, 3])
 y = x[np.r_[0:2, 4:6, 3]] * x[np.r_[0, 2:6:2, 4]].sum() + np.r_[0:3] @ x[np.r_[:3]]
 y = np.r_[0:3, x, 1, 0:1:0.25] * np.r_[-1, 5:17][:, None] + np.c_[0:2, x[:2], 2:4].sum()
+y = np.outer(x, x)[np.argmax(a, axis=0), range(a.shape[1])] + a[range(1, 3), 0].sum()
+y = np.outer(x, x)[1:, range(0, len(x), 2)] * x[range(3)]
 y = x.compress(x > 0) * 2 + x.compress([True, False, True, True, False, True])
 y = np.insert(x[x > -9], 4, 0.5) * np.insert(x, -5, 2.0)
 y = np.fromiter((v * v for v in x), float, len(x)) * np.fromiter(map(np.sin, x), float, count=6)

@@ -37,6 +37,16 @@ def batches(v, kind):
     return total
 
 
+def of_lists(v, kind):
+    rng = kind(1)
+    signs, steps = (
+        rng.choice([-1, 1], size=(3, 4)),
+        rng.choice((0.1, 0.2, 0.5), 4, p=[0.2, 0.3, 0.5]),
+    )
+    y = rng.choice([v[0], v[1] ** 2], 4) * rng.permutation([1, 2, 4, 8])
+    return ((signs @ (v[:4] * steps * y)) ** 2).sum() * rng.choice([0.5, 0.25])
+
+
 def shuffled(v, kind):
     rng, places, y = kind(0), np.arange(len(v)), v * v
     rng.shuffle(places)
@@ -73,6 +83,7 @@ OF_KIND = {
     "batches": (batches, V),
     "shuffled": (shuffled, V),
     "bootstrap": (bootstrap, V),
+    "of lists": (of_lists, V),
     "dropped": (dropped, V),
 }
 

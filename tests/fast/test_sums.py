@@ -280,3 +280,52 @@ def test_many_short_rows_are_summed_by_columns():
             expected = slopes(*args)
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3 if a.dtype == "f4" else 1e-10, strict=True)
+
+
+def arrivals(xs):
+    total = xs[0]
+    for k in range(5):
+        arrived = [x * k for x in xs if k <= x < k + 1]
+        total = total * 0.9 + sum(arrived) * xs[1] + sum(x * x for x in xs if x > 2 + k)
+    return total
+
+
+def over_a_limit(xs):
+    return sum([x * x for x in xs if x > 2.0])
+
+
+def over_a_limit_each(xs):
+    return sum(x * x for x in xs if x > 2.0)
+
+
+def largest_of_sums(xs):
+    sums = [sum([x * y for y in xs if y > x]) for x in xs]
+    return max(sums) ** 2 + np.sum(np.array(sums) * np.arange(len(xs)))
+
+
+def summed_arrays(xs):
+    return np.sum(sum([x * np.ones(2) for x in xs if x > 2.0])) * xs[0]
+
+
+@pytest.mark.parametrize(
+    "f", [arrivals, over_a_limit, over_a_limit_each, largest_of_sums, summed_arrays]
+)
+def test_sums_of_nothing(f):
+    """A program that meets one is followed by one that gives the integer 0 for it."""
+    tier.forget()
+    some, none = [0.3, 2.5, 1.2, 3.5, 0.4], [0.5, 1.5, 1.1]
+    for _ in range(2):
+        for xs in (some, none, some, some[:3], none):
+            value, (bars,) = ad.withgradient(f, xs)
+            assert value == pytest.approx(f(xs), rel=1e-14) and type(value) is type(f(xs))
+            assert not difference(bars, ad.grad(f, tier="generic")(xs), rtol=1e-12)
+            v = [x - 0.7 for x in xs]
+            slope = ad.pushforward(f, (xs,), (v,))[1]
+            assert slope == pytest.approx(np.dot(bars, v), rel=1e-12)
+            ends = [ad.gradient(f, [x + h * y for x, y in zip(xs, v)])[0] for h in (1e-6, -1e-6)]
+            expected = np.subtract(*ends) / 2e-6
+            np.testing.assert_allclose(ad.hvp(f, xs, v), expected, rtol=1e-6, atol=1e-6)
+    kept = [known for key, known in tier._kept.items() if known.entries]
+    assert len(kept) >= 3 and not any(known.refused for known in kept)
+    failures = [x.failures.last for known in kept for x in known.entries]
+    assert f is summed_arrays or "a sum of nothing" not in failures

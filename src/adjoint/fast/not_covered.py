@@ -149,5 +149,9 @@ class NotFinite(Deoptimize):
     """Raised by a program that computes with numbers of Python where NumPy may have warned."""
 
 
+class NothingToSum(Deoptimize):
+    """Raised by a program for a sum of no numbers, which is the integer 0."""
+
+
 class Defect(AssertionError):
     """A program gives a wrong result; checked for in tests."""

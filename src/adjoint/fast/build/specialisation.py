@@ -74,11 +74,13 @@ def specialise(
     takes_apart: bool = True,
     may_print: bool = True,
     is_plain: bool = True,
+    sums_some: bool = True,
 ) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
 
     With `takes_apart`, the program may be for the lengths of small arrays alone. With `is_plain`,
-    it computes with numbers of Python where it can.
+    it computes with numbers of Python where it can. With `sums_some`, it may fail for a sum of no
+    numbers.
 
     Raises
     ------
@@ -114,6 +116,7 @@ def specialise(
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
+        ev.sums_some = sums_some
         ev.takes_apart = apart
         ev.keeps_lists, ev.may_keep_lists = keeps_lists, may_keep_lists
         ev.orders = 2 if mode.kind == "hvp" else 1

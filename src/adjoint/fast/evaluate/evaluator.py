@@ -87,6 +87,8 @@ class Evaluator(InferringDraft, ABC):
         Whether a slope of an array may be infinite.
     takes_apart, has_taken_apart
         Whether small arrays may be, and whether they are, held as separate numbers.
+    sums_some
+        Whether a program fails where there are no numbers in a sum.
     is_careful
         Whether zero cotangents stay zero beside such slopes.
     keeps_branches
@@ -125,6 +127,7 @@ class Evaluator(InferringDraft, ABC):
         self.examples: dict[Any, Any] = {}
         self.is_singular = False
         self.is_careful = False
+        self.sums_some = True
         self.keeps_branches = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1

@@ -418,6 +418,6 @@ class InferringDraft(Draft):
         """Return the argument dimensions that `dim` is derived from."""
         if isinstance(dim, int):
             return []
-        if dim.is_argument:
+        if dim.is_argument and not dim.key:
             return [dim]
         return [symbol for part in symbols_in(dim.key) for symbol in self.arguments_of(part)]

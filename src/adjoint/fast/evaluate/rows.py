@@ -331,6 +331,8 @@ def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
             raise NotCovered("a sum of numbers of several classes", ev.span)
         if bool in kinds:
             kinds = kinds - {bool} | {int}
+        if not ev.sums_some:
+            return ev.operation(rows.total_or_zero, (row,), Number(kinds | {int}))
     elif has_complex(item):
         raise NotCovered("an extremum or exact sum of complex numbers", ev.span)
     return ev.operation(f, (row,), Number(kinds))

@@ -151,7 +151,7 @@ def _may_be(ev: Evaluator, x: Abstract | Operand, kinds: frozenset[type]) -> boo
 
 def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
     """Return a sum with a check that it is not the integer 0 of an empty iterable."""
-    if isinstance(total, Value) and isinstance(last, Value):
+    if ev.sums_some and isinstance(total, Value) and isinstance(last, Value):
         of_total, of_last = ev.types[total], ev.types[last]
         if isinstance(of_total, Number) and isinstance(of_last, Number):
             if int in of_total.kinds and int not in of_last.kinds:

@@ -104,6 +104,12 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     return sweep.linear(callee_of(op), (sweep.full(op.operands[0]), *op.operands[1:]), y)
 
 
+@formula(rows.total_or_zero)
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    dots = sweep.full(op.operands[0])
+    return sweep.linear(rows.total_or_zero, (dots, Const(0.0)), y)
+
+
 @formula(rows.array_of)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     t = bar_type(sweep.ev.array_type(y))

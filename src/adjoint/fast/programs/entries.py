@@ -95,6 +95,8 @@ class Stored:
     takes_apart: bool = True
     is_plain: bool = True
     """Whether the next programs compute with numbers of Python where they can."""
+    sums_some: bool = True
+    """Whether the next programs may fail where there are no numbers in a sum."""
 
     def forget_lengths(self) -> None:
         """Drop the programs for the lengths of small arrays alone, and make no more of them."""

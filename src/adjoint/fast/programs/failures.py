@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from adjoint.fast.not_covered import Defect, Deoptimize, NotFinite
+from adjoint.fast.not_covered import Defect, Deoptimize, NotFinite, NothingToSum
 
 FEW_FAILURES = 8
 """Number of failures after which a program rests for some calls."""
@@ -38,7 +38,8 @@ class Failures:
     is_infinite
         Whether the last failure was a number in that sweep that is not finite.
     retire
-        Called if the program cannot tell whether NumPy would warn: another takes its place.
+        Called if the program cannot tell whether NumPy would warn, or has no numbers to sum:
+        another takes its place.
     """
 
     __slots__ = (
@@ -48,7 +49,7 @@ class Failures:
     def __init__(self, bound: dict[str, Any], reverse: tuple[str, int]) -> None:
         self.reverse = reverse
         self.is_infinite = False
-        self.retire: Callable[[], None] | None = None
+        self.retire: Callable[[Exception], None] | None = None
         self.count: int = 0
         self.rest: int = 0
         self.bound: dict[str, Any] = bound
@@ -67,8 +68,8 @@ class Failures:
         self.is_infinite = error is None or (
             type(error) in _INFINITE and self._is_of_reverse(error.__traceback__)
         )
-        if type(error) is NotFinite and self.retire is not None:
-            self.retire()
+        if isinstance(error, NotFinite | NothingToSum) and self.retire is not None:
+            self.retire(error)
         if type(error) is not _Resting:
             self.last = _what_happened(error)
             self.count += 1

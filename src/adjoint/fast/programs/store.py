@@ -22,7 +22,7 @@ from typing import Any
 from adjoint.diagnostics.dump import DumpError
 from adjoint.errors import ArgumentError
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, NotFinite
 from adjoint.fast.programs.call_kinds import kinds_of
 from adjoint.fast.programs.entries import MOST_NOT_COVERED as MOST_NOT_COVERED
 from adjoint.fast.programs.entries import Entry, NotCoveredKind, Stored
@@ -233,7 +233,8 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
                     raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
                 _latest.clear()
                 del kept.entries[0]  # a function of a rule serves many functions of the user
-            made = _sound(f, args, mode, takes_apart=kept.takes_apart, is_plain=kept.is_plain)
+            options = {name: getattr(kept, name) for name in _OPTIONS}
+            made = _sound(f, args, mode, **options)
             made.failures.retire = partial(_retire, kept, made)
         except NotCovered as error:
             kinds = kinds_of(f, args)
@@ -247,29 +248,29 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         return made
 
 
-def _retire(kept: Stored, entry: Entry) -> None:
-    """Drop a program with numbers of Python that may be infinite or NaN, and make no more of them
-    for its function."""
+_OPTIONS = ("takes_apart", "is_plain", "sums_some")
+"""Of `Stored` and of `specialise`."""
+
+
+def _retire(kept: Stored, entry: Entry, error: Exception) -> None:
+    """Drop a program with numbers of Python that may be infinite or NaN, or one with a sum of no
+    numbers, and make no more of them for its function."""
     with _lock:
         _latest.clear()
-        kept.is_plain = False
+        if isinstance(error, NotFinite):
+            kept.is_plain = False
+        else:
+            kept.sums_some = False
         if entry in kept.entries:
             kept.entries.remove(entry)
 
 
-def _sound(
-    f: Any,
-    args: tuple[Any, ...],
-    mode: Mode,
-    *,
-    takes_apart: bool = True,
-    is_plain: bool = True,
-) -> Entry:
+def _sound(f: Any, args: tuple[Any, ...], mode: Mode, **options: bool) -> Entry:
     """Build the program for `f`. Turn an internal error of the fast tier into `NotCovered`, unless
     strict mode is on."""
     try:
         with leaving, session:  # garbage collection would find little
-            return _made(f, args, mode, takes_apart, is_plain)
+            return _made(f, args, mode, options)
     except (NotCovered, DumpError):
         raise
     except RecursionError:  # a call inside many others
@@ -284,7 +285,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 """The main function of the source of a program, by kind of mode."""
 
 
-def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain: bool) -> Entry:
+def _made(f: Any, args: tuple[Any, ...], mode: Mode, options: dict[str, bool]) -> Entry:
     from adjoint.fast.build.program_source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
@@ -292,7 +293,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
-    program = specialise(f, args, mode, takes_apart=takes_apart, is_plain=is_plain)
+    program = specialise(f, args, mode, **options)
     writer = written(program)
     entry_texts, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"

@@ -113,7 +113,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     add_item(scope, row, scope.buffer(row), index, y_bar)
 
 
-@formula(rows.total, rows.exact_total)
+@formula(rows.total, rows.total_or_zero, rows.exact_total)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (row,) = op.operands
     assert isinstance(row, Value)

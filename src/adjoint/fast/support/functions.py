@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.cotangents.finiteness import finite
 from adjoint.diagnostics.numpy_warnings import reports_underflow
-from adjoint.fast.not_covered import Deoptimize, NotFinite
+from adjoint.fast.not_covered import Deoptimize, NotFinite, NothingToSum
 from adjoint.fast.support import rows
 from adjoint.rulekit.partials import as_precise as precise_for
 from adjoint.rulekit.projection import project, unbroadcast
@@ -137,7 +137,7 @@ def direction(x: Any, y: Any) -> Any:
 def inexact(x: Any) -> Any:
     """Check that a sum is not the integer 0, which ``sum`` gives for no numbers."""
     if type(x) is int:
-        raise Deoptimize("a sum of nothing")
+        raise NothingToSum("a sum of nothing")
     return x
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.not_covered import Deoptimize, NothingToSum
 
 
 def item(xs: Any, index: int) -> Any:
@@ -25,8 +25,13 @@ def count(xs: Any) -> int:
 
 def total(xs: Any) -> Any:
     if not xs:
-        raise Deoptimize("a sum of nothing")
+        raise NothingToSum("a sum of nothing")
     return sum(xs)
+
+
+def total_or_zero(xs: Any, start: float = 0) -> Any:
+    """Return the sum of numbers, of which there may be none."""
+    return sum(xs, start)
 
 
 def greatest(xs: Any) -> Any:

@@ -203,7 +203,9 @@ def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
 
 
 def _array_key(ev: Evaluator, key: Abstract) -> Abstract:
-    """Return a part of an index; a list or a tuple as an array."""
+    """Return a part of an index; a list, a tuple or a range as an array."""
+    if isinstance(key, Iterating) and key.kind is range:
+        return ev.call(Known(np.arange), key.operands, {})
     if isinstance(key, Known) and isinstance(key.value, tuple | list):
         key = Tuple(tuple(map(Known, key.value)))
     if isinstance(key, External) and isinstance(key.sample, tuple):

@@ -190,6 +190,9 @@ def _drawn(kind: Any, name: str) -> None:
     def _(ev: Evaluator, generator: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
         """Write a draw whose options are known, or lengths, besides its size and parameters of
         integers."""
+        if name in _CHOSEN:
+            args = (*(_as_array(ev, x) for x in args[:1]), *args[1:])
+            keywords = {k: _as_array(ev, x) if k == "p" else x for k, x in keywords.items()}
         x = args[0] if args else None
         if name in _CHOSEN and isinstance(x, Value) and isinstance(ev.types[x], Array):
             return ev.inline(ev.outside.own(_CHOSEN[name]), [generator, *args], keywords)  # type: ignore[arg-type]
@@ -203,6 +206,11 @@ def _drawn(kind: Any, name: str) -> None:
         named = tuple((k, _constant(ev, option)) for k, option in keywords.items())
         t = _type(ev, kind, name, args, keywords, size)
         return ev.operation(runtime.draw, (stream, Const(name), *operands), t, named)
+
+
+def _as_array(ev: Evaluator, x: Abstract) -> Abstract:
+    is_list = ev.class_of(x) in (list, tuple)
+    return ev.call(Known(np.asarray), [x], {}) if is_list else x
 
 
 def _demand_plain(ev: Evaluator, name: str, option: Abstract) -> None:

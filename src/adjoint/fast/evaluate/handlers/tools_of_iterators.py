@@ -11,10 +11,19 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED, is_stepped, used_again
-from adjoint.fast.evaluate.objects.containers import closed, guarded, opened_element
+from adjoint.fast.evaluate.objects.containers import (
+    closed,
+    fixed_integer,
+    guarded,
+    opened_element,
+)
+from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import (
+    MISSING,
     Abstract,
+    CellOf,
     Closure,
+    External,
     Generating,
     Iterating,
     IteratorOf,
@@ -59,8 +68,7 @@ def _runs_code(ev: Evaluator, a: Abstract) -> bool:
 
 def _iterator(ev: Evaluator, items: list[Abstract], *sources: Abstract) -> Abstract:
     """Return an iterator over items made of `sources`, which must not change meanwhile."""
-    refs = [x for x in (*sources, *items) if isinstance(x, Ref)]
-    refs += [y for x in sources for y in ev.sequence(x) or () if isinstance(y, Ref)]
+    refs = [x for x in sources if isinstance(x, Ref)]
     watched = tuple((x, ev.held(x)) for x in refs if not isinstance(ev.held(x), IteratorOf))
     made = ev.allocate(ListOf(tuple(items)))
     return ev.allocate(IteratorOf(Iterating(iter, (made,), watched=watched)))
@@ -118,26 +126,39 @@ def _(ev: Evaluator, x: Abstract, times: Abstract) -> Abstract:
     return _iterator(ev, [x] * n)
 
 
-def _demand_stateless(ev: Evaluator, f: Abstract) -> None:
-    """Require that a function reads no variable that may change before it is called."""
+def _variables(ev: Evaluator, f: Abstract) -> tuple[Abstract, ...]:
+    """Return the cells of the variables that a function has captured; refuse contents that may
+    change before it is called."""
     if isinstance(f, Partial):
-        _demand_stateless(ev, f.function)
-    elif not isinstance(f, Known) and not (isinstance(f, Closure) and not f.cells):
-        raise NotCovered("itertools of a function with variables", ev.span)
+        return _variables(ev, f.function)
+    if isinstance(f, Known):
+        return ()
+    held = [ev.held(cell) for cell in f.cells] if isinstance(f, Closure) else [None]
+    for cell in held:
+        x = cell.items[0] if isinstance(cell, CellOf) else MISSING
+        is_number = isinstance(x, Value) and isinstance(ev.types[x], Number)
+        if x is MISSING or not (is_number or isinstance(x, Known | External)):
+            raise NotCovered("itertools of a function with variables", ev.span)
+    return f.cells  # type: ignore[union-attr]
 
 
 @handler(itertools.groupby)
 def _(ev: Evaluator, xs: Abstract, key: Abstract = Known(None)) -> Abstract:
     is_plain = isinstance(key, Known) and key.value is None
-    _demand_stateless(ev, key)
     groups: list[tuple[Abstract, list[Abstract]]] = []
-    for x in [closed(ev, x) for x in _items(ev, xs)]:
+    items = [closed(ev, x) for x in _items(ev, xs)]
+    for x in items:
         k = x if is_plain else ev.call(key, [x], {})
         same = ev.call(Known(operator.eq), [groups[-1][0], k], {}) if groups else Known(False)
         if not isinstance(same, Known):
+            for one in (groups[-1][0], k):
+                if fixed_integer(ev, one) is None:
+                    ev.demand_value(one, "groups that depend on numbers")
             raise NotCovered("groups that depend on numbers", ev.span)
         if same.value:
             groups[-1][1].append(x)
         else:
             groups.append((k, [x]))
-    return _iterator(ev, [Tuple((k, _iterator(ev, group, xs))) for k, group in groups], xs)
+    sources = (xs, *items, *_variables(ev, key))  # Python calls `key` later
+    found: list[Abstract] = [Tuple((k, _iterator(ev, group, *sources))) for k, group in groups]
+    return _iterator(ev, found, *sources)

@@ -184,7 +184,8 @@ def _least(lengths: set[Dim | None]) -> Dim | None:
     known = [n for n in lengths if isinstance(n, int)]
     if len(known) == len(lengths) or 1 in known:
         return min(known)
-    return Symbol("least")  # one of the lengths; not 1, since none of them is
+    of_these = sorted((n for n in lengths if n is not None), key=str)
+    return Symbol("least", key=("smaller", *of_these))  # not 1, since none of them is
 
 
 def _taken(ev: Evaluator, row: Value, x: Value) -> Value:
