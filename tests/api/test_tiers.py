@@ -359,22 +359,22 @@ def test_what_calls_do(make, is_switched_off, asked, argnums, has_aux, monkeypat
     assert found.function == f.__qualname__
 
 
-def printing_steps(x):
-    print(end="")
+def opening_steps(x):
+    open(os.devnull).close()
     return square(x) + square(3.0 * x), x
 
 
 @pytest.mark.parametrize("options", [{}, {"tier": "fast"}])
 def test_calls_inside_those_with_more_than_a_value(options):
-    made = ad.grad(printing_steps, has_aux=True, **options)
+    made = ad.grad(opening_steps, has_aux=True, **options)
     with generic_tier() if options else contextlib.nullcontext():
         found = ad.tier(made, 1.5)
-    line = printing_steps.__code__.co_firstlineno + 1
-    assert (found.tier, found.reason) == ("generic", "a call of print")
+    line = opening_steps.__code__.co_firstlineno + 1
+    assert (found.tier, found.reason) == ("generic", "a call of open")
     assert found.place == f"{__file__}:{line}"
     assert [(call.function, call.fast, call.generic) for call in found.calls] == [("square", 2, 0)]
     assert "def build(" in ad.code(made, 1.5)
-    assert ad.tier(ad.grad(printing_steps, has_aux=True, tier="generic"), 1.5).calls == ()
+    assert ad.tier(ad.grad(opening_steps, has_aux=True, tier="generic"), 1.5).calls == ()
 
 
 def two_results(x, u):
