@@ -93,7 +93,10 @@ def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.held(a)
     demand_not_written(a, "__setitem__", ev.span)
-    if isinstance(a, Value):
+    if (array := ev.flattened(a)) is not None:
+        elements = ev.call(Known(np.reshape), [array, Known(-1)], {})
+        ev.call(Known(operator.setitem), [elements, index, value], {})
+    elif isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
