@@ -35,6 +35,9 @@ y = x[np.r_[0:2, 4:6, 3]] * x[np.r_[0, 2:6:2, 4]].sum() + np.r_[0:3] @ x[np.r_[:
 y = np.r_[0:3, x, 1, 0:1:0.25] * np.r_[-1, 5:17][:, None] + np.c_[0:2, x[:2], 2:4].sum()
 y = np.outer(x, x)[np.argmax(a, axis=0), range(a.shape[1])] + a[range(1, 3), 0].sum()
 y = np.outer(x, x)[1:, range(0, len(x), 2)] * x[range(3)]
+y = x * a.flat[3] + a.flat[-6:] * a.flat[[1, 5, 5, 2, 0, 1]] + max(a.flat)
+y = a @ a.T; y.flat[::4] += x[0]; y.flat[1] = x[1] ** 2; y.flat[[2, 3]] = x[2:4]; y = y * y
+y = a * 1.0; z = y.flat; y[0, 0] = x[1]; y = z[0] * y; z[2] = x[3]
 y = x.compress(x > 0) * 2 + x.compress([True, False, True, True, False, True])
 y = np.insert(x[x > -9], 4, 0.5) * np.insert(x, -5, 2.0)
 y = np.fromiter((v * v for v in x), float, len(x)) * np.fromiter(map(np.sin, x), float, count=6)
@@ -282,6 +285,7 @@ y = x * 1; i = np.array([1, 2]); z = y[i]; i[0] = 4; y = z * y[i]
 """Lines that are programs."""
 
 REFUSED = r"""
+z = x.flat; y = next(z) * x * z[1] + next(z)
 y = x * 1; y[::2] = y[:3]
 y = x * 1; y[:] = y[::-1]
 y = a[:, :3] * 1; y[1, :] = y[:, 0]

@@ -1,8 +1,12 @@
 """Items of lists of arrays, at places that depend on numbers, and arrays beside such lists."""
 
+import math
+
 import numpy as np
 import pytest
 
+import adjoint as ad
+from tests.fast.second_order import check_programs
 from tests.fast.test_rows_of_arrays import N, X, covered, same, step
 
 
@@ -118,3 +122,69 @@ def test_a_sum_with_a_start():
         return np.sum(sum(ys, x * 2.0) ** 2)
 
     covered(f, X)
+
+
+# ---- lists of lists and of objects ---------------------------------------------------------------
+
+
+def determinant(m):
+    rows = [list(row) for row in m]
+    n = len(rows)
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        if p != k:
+            rows[k], rows[p] = rows[p], rows[k]
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            for j in range(k, n):
+                rows[i][j] -= factor * rows[k][j]
+    return math.prod([rows[i][i] for i in range(n)])
+
+
+def one_list_twice(m):
+    rows = [list(row) for row in m]
+    p = max(range(len(rows)), key=lambda i: abs(rows[i][0]))
+    rows[p] = rows[0]
+    rows[0][0] = rows[0][1] * 3.0
+    rows[1][1] += rows[0][0]
+    rows[p][0] *= rows[p][0]
+    return sum([sum(row) * (k + 1) for k, row in enumerate(rows)])
+
+
+class Part:
+    def __init__(self, x):
+        self.x = x
+
+
+def objects_that_change_places(m):
+    parts = [Part(row[0] * row[1]) for row in m]
+    k = int(m[0][0] > 0.5) - 1
+    parts[k] = Part(m[0][0] ** 2)
+    first = parts[0]
+    parts[k - 1], parts[0] = parts[0], parts[k]
+    first.x *= 1.5
+    parts[-1].x += parts[0].x * m[1][1]
+    return sum([part.x * (i + 1) for i, part in enumerate(parts)])
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("f", [determinant, one_list_twice, objects_that_change_places])
+def test_what_is_stored_at_places_that_depend_on_numbers(f, n):
+    for seed in range(3):
+        m = np.random.default_rng(seed).normal(size=(n, n))
+        check_programs(f, m)
+        assert ad.withgradient(f, m).value == pytest.approx(f(m), rel=1e-13)
+
+
+def test_a_place_out_of_range():
+    def f(m):
+        rows = [[m[0]], [m[1]]]
+        rows[int(m[0])] = [m[1] * 2]
+        return rows[0][0] * rows[1][0]
+
+    for first in (1.0, -1.0, -2.0):
+        m = np.array([first, 3.0])
+        assert ad.withgradient(f, m).value == f(m)
+    for first in (2.0, -3.0):
+        with pytest.raises(IndexError, match="list assignment index out of range"):
+            ad.gradient(f, np.array([first, 3.0]))

@@ -71,6 +71,8 @@ class Evaluator(InferringDraft, ABC):
         By address of an object that the first side of the latest branch makes: that of the other.
     numbers
         By alternative of a variable that holds one of several things: its number, and the first.
+    flat_of
+        By address of an iterator that is ``a.flat``: the array, and the unused iterator.
     keys_of
         By list of keys or values of a dict, and by key that an iteration takes: the list of keys.
     has_split
@@ -118,6 +120,7 @@ class Evaluator(InferringDraft, ABC):
         self.copied: set[Value | int] = set()
         self.united: dict[int, int] = {}
         self.numbers: dict[Any, tuple[int, Abstract]] = {}
+        self.flat_of: dict[int, tuple[Value, HeapObject]] = {}
         self.keys_of: dict[Value, Value] = {}
         self.has_split = False
         self.takes_apart = self.has_taken_apart = False
@@ -286,6 +289,15 @@ class Evaluator(InferringDraft, ABC):
             place = "" if span is None else f" at {place_text(filename, span.line)}"
             reason = (Const(f"{error.reason}{place}"),)
         self.write(Call(None, Const(leave), reason, (), self.span))
+
+    def flattened(self, a: Abstract) -> Value | None:
+        """Return the array of which `a` is the attribute ``flat``, or ``None``."""
+        if not isinstance(a, Ref) or a.address not in self.flat_of:
+            return None
+        array, unused = self.flat_of[a.address]
+        if self.held(a) is not unused:  # an index sets it back to the first element
+            raise NotCovered("an index of an iterator over an array", self.span)
+        return array
 
     def demand_shallow(self) -> None:
         """Refuse a call inside of `MOST_CALLS` others."""

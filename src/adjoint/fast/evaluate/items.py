@@ -83,6 +83,10 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return _of_array(ev, a, index)
     if (columns := records(ev, a)) is not None:
         return read(ev, columns, index)
+    if (array := ev.flattened(a)) is not None:
+        found = item(ev, ev.infer(np.ravel, [array]), index)
+        is_array = isinstance(found, Value) and isinstance(ev.types[found], Array)
+        return ev.call(Known(np.copy), [found], {}) if is_array else found
     held = ev.held(a)
     is_plain = isinstance(held, DictOf) and held.kind is dict and ev.types.get(index) == _INTEGER  # type: ignore[arg-type]
     table = tabled(ev, a, Known(None) if is_plain else index)

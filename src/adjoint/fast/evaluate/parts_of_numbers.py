@@ -37,7 +37,9 @@ def part_of(ev: Evaluator, a: Value, name: str) -> Abstract:
     t = ev.types[a]
     if name == "flat":
         elements = ev.infer(np.ravel, [a])
-        return ev.allocate(IteratorOf(Iterating(iter, (elements,)), place=ev.place_now()))
+        made = ev.allocate(IteratorOf(Iterating(iter, (elements,)), place=ev.place_now()))
+        ev.flat_of[made.address] = a, ev.heap[made.address]
+        return made
     if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
         return a  # the real part of a truth value is an integer
     if isinstance(t, Array) and not has_complex(t):

@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.values import (
     Bound,
     DequeOf,
     DictOf,
+    Either,
     FieldsOf,
     Known,
     ListOf,
@@ -92,12 +93,19 @@ def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.held(a)
     demand_not_written(a, "__setitem__", ev.span)
-    if isinstance(a, Value):
+    if (array := ev.flattened(a)) is not None:
+        elements = ev.call(Known(np.reshape), [array, Known(-1)], {})
+        ev.call(Known(operator.setitem), [elements, index, value], {})
+    elif isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
         assert isinstance(a, Ref)
-        put_into_list(ev, a, index, value)
+        items = (value, *held.items) if isinstance(held, ListOf) else ()
+        if isinstance(index, Value) and any(isinstance(x, Ref | Either) for x in items):
+            _put(ev, a, len(items) - 1, index, value)
+        else:
+            put_into_list(ev, a, index, value)
     elif isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
         assert isinstance(a, Ref)
         if not -len(held.items) <= index.value < len(held.items):
@@ -120,6 +128,25 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
             raise NotCovered("a write to an item", ev.span)
         ev.call(special_method(ev, cls, "__setitem__"), [a, index, value], {})
     return Known(None)
+
+
+def _put(ev: Evaluator, xs: Ref, n: int, index: Value, value: Abstract) -> None:
+    """Evaluate ``xs[index] = value`` for a list of `n` objects."""
+    place = ev.call(ev.outside.own(_place), [index, Known(n)], {})
+    for i in range(n):
+        ev.call(ev.outside.own(_put_at), [xs, Known(i), place, value], {})
+
+
+def _place(index: int, n: int) -> int:
+    place = index + n if index < 0 else index
+    if place < 0 or place >= n:
+        raise IndexError("list assignment index out of range")
+    return place
+
+
+def _put_at(xs: Any, i: int, place: int, value: Any) -> None:
+    if i == place:
+        xs[i] = value
 
 
 @handler(operator.delitem)
