@@ -65,6 +65,18 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
 
 _RAISE: dict[str, Any] = {"divide": "raise", "over": "raise", "invalid": "raise"}
 _IGNORE: dict[str, Any] = {"all": "ignore"}
+_notes: list[int] = [0]
+"""The count of errors seen by `quietly`. Those of other threads only cost a call of `value`."""
+
+
+def _note(kind: str, flag: int) -> None:
+    _notes[0] += 1
+
+
+def _noting() -> dict[str, Any]:
+    """Return settings that count the errors which are not ignored."""
+    kinds = [kind for kind, do in np.geterr().items() if do != "ignore"]
+    return {"call": _note, **dict.fromkeys(kinds, "call")}
 
 
 def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
@@ -74,8 +86,9 @@ def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
             yield variable, value
 
 
-def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any, Any]:
-    """Return NumPy's context variable, its default, and the values that log, raise and ignore."""
+def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any, Any, Any]:
+    """Return NumPy's context variable, its default, and the values that log, raise, ignore and
+    count."""
     changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
     with np.errstate(**changed, call=_log):
         logging = [*_set_now()]
@@ -83,12 +96,15 @@ def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any, Any]:
         raising = [*_set_now()]
     with np.errstate(**_IGNORE):
         ignoring = [*_set_now()]
-    for (variable, own), (_, one), (_, other) in zip(logging, raising, ignoring, strict=True):
-        return variable, contextvars.Context().run(variable.get), own, one, other
-    return contextvars.ContextVar("none", default=None), _log, None, None, None
+    with np.errstate(**_noting()):
+        counting = [*_set_now()]
+    for (variable, own), *others in zip(logging, raising, ignoring, counting, strict=True):
+        one, other, last = [value for _, value in others]
+        return variable, contextvars.Context().run(variable.get), own, one, other, last
+    return contextvars.ContextVar("none", default=None), _log, None, None, None, None
 
 
-_variable, _default, _own, _raising, _ignoring = contextvars.Context().run(_look)
+_variable, _default, _own, _raising, _ignoring, _counting = contextvars.Context().run(_look)
 _get, _set, _reset = _variable.get, _variable.set, _variable.reset
 
 
@@ -134,11 +150,16 @@ def quietly(value: Callable[[], Any], f: Callable[..., Any], *args: Any, **kwarg
     """Return ``f(*args, **kwargs)``, a value and what is derived from it. Of NumPy's errors therein
     the user sees those of `value`, which computes the value alone; it is called if there are
     any."""
-    before = _notes[0]
-    wanted = [kind for kind, do in np.geterr().items() if do != "ignore"]
+    before, now = _notes[0], _get()
     try:
-        with np.errstate(call=_note, **dict.fromkeys(wanted, "call")):  # type: ignore[arg-type]
+        if _counting is None or (now is not _own and now is not _default):
+            with np.errstate(**_noting()):
+                return f(*args, **kwargs)
+        token = _set(_counting)
+        try:
             return f(*args, **kwargs)
+        finally:
+            _reset(token)
     finally:
         if _notes[0] != before:
             value()
@@ -148,14 +169,6 @@ def ignoring(kinds: tuple[str, ...], f: Callable[..., Any], *args: Any, **kwargs
     """Return ``f(*args, **kwargs)``; ignore NumPy's errors of these kinds."""
     with np.errstate(**dict.fromkeys(kinds, "ignore")):  # type: ignore[arg-type]
         return f(*args, **kwargs)
-
-
-_notes: list[int] = [0]
-"""The count of errors seen by `quietly`. Those of other threads only cost a call of `value`."""
-
-
-def _note(kind: str, flag: int) -> None:
-    _notes[0] += 1
 
 
 def reports_underflow() -> bool:

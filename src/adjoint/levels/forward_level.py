@@ -220,12 +220,12 @@ class Forward(RunningLevel):
             return self._bind_all(y, bad, args)
         if rules.overridden and _reverse_first(rules, args, kwargs):
             return self._by_reverse_rule(f, rules, args, kwargs)
-        value: Callable[[], Any] = partial(f, *args, **kwargs)
+        shown = False  # whether the user has seen the warnings of the value
         if not kwargs and rules.frules and (slopes := partials_of(rules, args)) is not None:
             y = self._pointwise(f, rules, slopes, args, dots)
             if y is not DECLINED:
                 return y
-            value = bool  # the user has seen its warnings
+            shown = True
         for rule in rules.frules:
             operands, rest = args, kwargs
             if named:
@@ -234,10 +234,11 @@ class Forward(RunningLevel):
                     continue
                 dots = tuple(map(self.tangent, operands))
             if rule.accepts((dots, *operands), rest):
-                run = self.below
-                if is_own(rule) and not draws(f, args):
-                    run = partial(quietly, value, run)
-                result = run(rule.function, dots, *operands, **rest)
+                if is_own(rule):
+                    value = bool if shown else partial(_run_again, f, args, kwargs)
+                    result = quietly(value, self.below, rule.function, dots, *operands, **rest)
+                else:
+                    result = self.below(rule.function, dots, *operands, **rest)
                 if result is not NotImplemented:
                     y, dot = result
                     y = self.value_below(f, y, args, kwargs)
@@ -397,6 +398,12 @@ def _reverse_first(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if any(rule.foreign for rule in rules.frules):
         return False
     return any(rule.foreign and rule.accepts(args, kwargs) for rule in rules.rrules)
+
+
+def _run_again(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Call a function for its warnings, unless it draws random numbers."""
+    if not draws(f, args):
+        f(*args, **kwargs)
 
 
 def is_own(rule: Any) -> bool:
