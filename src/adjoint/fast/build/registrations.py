@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its de
     polynomials,
     samples,
     ufunc_methods,
+    written_elements,
 )
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
