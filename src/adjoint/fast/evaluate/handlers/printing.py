@@ -16,7 +16,17 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import ANYTHING, number
-from adjoint.fast.evaluate.values import LOST, TEXT, Abstract, Either, External, Known, Text, Tuple
+from adjoint.fast.evaluate.values import (
+    LOST,
+    MISSING,
+    TEXT,
+    Abstract,
+    Either,
+    External,
+    Known,
+    Text,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.printing import line_of, print_texts, write_line
@@ -87,7 +97,7 @@ def _maker(
 ) -> Callable[[tuple[Any, ...]], Any]:
     """Return the function that makes a constant, a text or a tuple of them from `leaves`; if
     `is_one`, of several things, of which the others may have no value."""
-    if isinstance(a, Known):
+    if isinstance(a, Known) and a is not LOST and a is not MISSING:
         value = a.value
         return lambda given: value
     if isinstance(a, Tuple):
