@@ -433,3 +433,39 @@ def test_random_numbers_are_drawn_at_each_call():
     np.random.seed(1)  # noqa: NPY002
     assert found == [4.0 if np.random.rand(3)[0] > 0.5 else 3.0 for _ in range(8)]  # noqa: NPY002
     assert len({*found}) == 2
+
+
+def test_designs_beside_rows():
+    def f(x):
+        w, v, rows, total = np.kaiser(3, 2.0), np.kaiser(3, 2.0), [], 0.0
+        for i in range(40):
+            rows.append((x[0] * i, x[1]))
+        for a, b in rows:
+            total = total + a * b
+        return total + w[1] * x[0] + v[0]
+
+    assert ad.gradient(f, np.array([1.5, 0.5]))[0].tolist() == [391.0, 1170.0]
+    assert ad.tier(f, np.array([1.5, 0.5])).tier == "fast"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (np.array([-128], np.int8), np.array([0], np.int8)),
+        (np.array([2**62]), np.array([-(2**62)])),
+        (np.array([127], np.int8), np.array([-1], np.int8)),
+        (np.array([3, 4]), np.array([3, 5])),
+        (3, 3.0 + 1e-9),
+    ],
+)
+def test_close_integers(given):
+    def f(x, a, b):
+        return x * np.isclose(a, b).sum() + (x if np.allclose(a, b) else 0.0)
+
+    assert ad.gradient(f, 2.0, *given)[0] == f(1.0, *given)
+
+
+def test_a_number_that_is_fixed():
+    f = lambda x: 2.0 * x if isinstance(np.fix(x), np.ndarray) else np.fix(x) * x
+    assert ad.gradient(f, np.float64(3.7)) == (3.0,)
+    assert ad.gradient(f, np.array([3.7, -1.2]).sum()) == (2.0,)

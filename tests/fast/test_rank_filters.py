@@ -55,6 +55,46 @@ def test_equal_elements_share_as_in_the_generic_tier(name):
         np.testing.assert_allclose(found, ad.gradient(f, x)[0], rtol=1e-12, atol=1e-12)
 
 
+def test_results_are_arrays_of_their_own():
+    def f(x):
+        y = ndimage.minimum_filter(x, 1)
+        y[0] = 9.0
+        return (y * x).sum()
+
+    x = np.array([1.0, 5.0, 2.0])
+    assert ad.gradient(f, x)[0].tolist() == [9.0, 10.0, 4.0]
+    assert x.tolist() == [1.0, 5.0, 2.0]
+
+
+def test_elements_beside_nan():
+    x = np.array([1.0, np.nan, 3.0, 4.0, 5.0])
+    f = lambda x: np.nansum(signal.medfilt(x))
+    g = lambda x: ndimage.maximum_filter(x, 3)[4]
+    for h in (f, g):
+        found = ad.withgradient(h, x)
+        with generic_tier():
+            expected = ad.withgradient(h, x)
+        assert found[0] == expected[0] == h(x)
+        np.testing.assert_array_equal(found[1][0], expected[1][0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: ndimage.maximum_filter(x, (2, 2)).sum(),
+        lambda x: ndimage.minimum_filter(x, ()).sum(),
+        lambda x: ndimage.maximum_filter1d(x, 3, axis=5).sum(),
+        lambda x: ndimage.minimum_filter1d(x, 3, axis=-3).sum(),
+        lambda x: abs(ndimage.maximum_filter(x + 0j, 1)).sum(),
+    ],
+)
+def test_what_is_no_window(f):
+    with pytest.raises(Exception) as expected:  # noqa: B017, PT011
+        f(X)
+    with pytest.raises(expected.type):
+        ad.gradient(f, X)
+
+
 def test_windows_longer_than_the_array():
     f = lambda x: cubed(ndimage.median_filter(x * x, 9, mode="reflect"))
     x = X[:3]

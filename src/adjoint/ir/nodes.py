@@ -81,6 +81,14 @@ class Const:
         return hash(type(self.value))  # `value` may be unhashable: slices, lists
 
 
+@node(eq=False)
+class ConstArray(Const):
+    """An array that a program holds, equal to itself only."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
 @node
 class Global:
     """A name looked up at run time: first in the function's globals, then in the builtins."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 
@@ -23,7 +23,7 @@ _PADDING: Any = {
     "constant": "constant",
     "grid-constant": "constant",
 }
-MOST_ELEMENTS = 49
+MOST_ELEMENTS = 16
 """Greatest size of a window in programs, which look at one place of all windows after the other."""
 
 
@@ -34,29 +34,34 @@ def _value(name, x, rank, mode, *window):
     return f(x, window, mode=mode) if rank is None else f(x, rank, window, mode=mode)
 
 
-def _picked(name, input, rank, window, mode):
-    x = np.asarray(input)
-    if x.dtype != np.float64 or len(window) != x.ndim or math.prod(window) > MOST_ELEMENTS:
-        raise TypeError("numbers of another kind, or a window of another kind")
+def _picked(name, x, rank, window, mode):
+    if math.prod(window) > MOST_ELEMENTS:
+        raise ValueError("a window of too many elements")
     widths = [(n // 2, n - 1 - n // 2) for n in window]
     for length, (before, _) in zip(x.shape, widths, strict=True):
         if length <= before:
             raise ValueError("a window that is longer than the array")
     y = _value(name, x, rank, mode, *window)
     wide = np.pad(x, widths, mode=_PADDING[mode])
-    total = count = 0.0
+    total: Any = 0.0
+    count: Any = 0.0
     for start in np.ndindex(window):
         places = [slice(k, k + n) for k, n in zip(start, x.shape, strict=True)]
         part = wide[tuple(places)]
-        hit = constant(np.where(part == y, 1.0, 0.0))
-        total, count = total + hit * part, count + hit
+        hit = part == y
+        total, count = total + np.where(hit, part, 0.0), count + hit  # part may be NaN
     return with_derivative(y, total / count)
 
 
-def _window(input, size, footprint, output, cval, origin, axes):
+def _given(input, size, footprint, output, cval, origin, axes):
+    """Return the array and the lengths of its windows."""
     if footprint is not None or output is not None or axes is not None or cval != 0 or origin != 0:
         raise ValueError("another footprint, or another place of the result")
-    return (size,) * np.ndim(input) if np.ndim(size) == 0 else tuple(int(n) for n in size)
+    x = np.asarray(input)
+    window = (size,) * x.ndim if np.ndim(size) == 0 else tuple(int(n) for n in size)
+    if x.dtype != np.float64 or x.ndim == 0 or len(window) != x.ndim or min(window) < 1:
+        raise TypeError("numbers of another kind, or windows of another kind")
+    return x, window
 
 
 @definition(ndimage.rank_filter)
@@ -64,8 +69,8 @@ def rank_filter(
     input, rank, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *,
     axes=None,
 ):  # fmt: skip
-    window = _window(input, size, footprint, output, cval, origin, axes)
-    return _picked("rank_filter", input, rank, window, mode)
+    x, window = _given(input, size, footprint, output, cval, origin, axes)
+    return _picked("rank_filter", x, rank, window, mode)
 
 
 @definition(ndimage.median_filter)
@@ -73,32 +78,34 @@ def median_filter(
     input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *,
     axes=None,
 ):  # fmt: skip
-    window = _window(input, size, footprint, output, cval, origin, axes)
-    return _picked("median_filter", input, None, window, mode)
+    x, window = _given(input, size, footprint, output, cval, origin, axes)
+    return _picked("median_filter", x, None, window, mode)
 
 
 def _extremes(name):
     """Define a filter of minima or maxima, and that along one axis: SciPy goes along one axis after
     the other, which tells how equal elements share a cotangent."""
 
-    def along(x, size, axis, mode):
-        window = tuple(size if i == axis else 1 for i in range(x.ndim))
-        return _picked(name, x, None, window, mode)
-
     @definition(getattr(ndimage, f"{name}1d"))
     def of_lines(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        _window(input, size, None, output, cval, origin, None)
-        return along(np.asarray(input), size, axis % np.ndim(input), mode)
+        rank = np.ndim(input)
+        if not -rank <= axis < rank:
+            raise ValueError("an axis out of bounds")
+        window = tuple(size if i == axis % rank else 1 for i in range(rank))
+        x, window = _given(input, window, None, output, cval, origin, None)
+        return _picked(name, x, None, window, mode)
 
     @definition(getattr(ndimage, name))
     def of_windows(
         input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *,
         axes=None,
     ):  # fmt: skip
-        y = np.asarray(input)
-        for axis, n in enumerate(_window(y, size, footprint, output, cval, origin, axes)):
+        x, window = _given(input, size, footprint, output, cval, origin, axes)
+        y = np.copy(x)
+        for axis, n in enumerate(window):
             if n > 1:
-                y = along(y, n, axis, mode)
+                line = tuple(n if i == axis else 1 for i in range(x.ndim))
+                y = _picked(name, y, None, line, mode)
         return y
 
 

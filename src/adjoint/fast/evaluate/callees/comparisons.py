@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.callees.numpy_definitions import definition
 
 @definition(np.isclose)
 def _isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    x, y = np.asarray(a), np.asarray(b)
+    x, y = np.asarray(a), np.asarray(b) * 1.0
     near = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | (x == y)
     if equal_nan:
         near = near | (np.isnan(x) & np.isnan(y))
@@ -35,7 +35,9 @@ def _array_equal(a1, a2, equal_nan=False):
 
 @definition(np.fix)
 def _fix(x):
-    return np.where(np.greater_equal(x, 0), np.floor(x), np.ceil(x))
+    if np.asarray(x).dtype.kind != "f":
+        raise TypeError("numbers of another kind")
+    return np.trunc(x)
 
 
 @definition(np.dstack)

@@ -25,7 +25,8 @@ from adjoint.fast.evaluate.values import Abstract, External, Flag, Known, Ref, S
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.fast.support.pure_functions import names_of_pure
-from adjoint.ir.single import Const, Value
+from adjoint.ir.nodes import ConstArray
+from adjoint.ir.single import Value
 from adjoint.rulekit.registry import lookup
 
 _PLAIN = (int, float, complex, str, bool, type(None), np.dtype, type, slice)
@@ -173,7 +174,7 @@ def design_of(ev: Evaluator, y: Any, args: Sequence[Abstract]) -> Abstract | Non
     may have a derivative in an integer."""
     t = type_of(y)
     if isinstance(t, Array) and not _has_fixed(ev, args):
-        made = ev.operation(np.copy, (Const(y),), t)
+        made = ev.operation(np.copy, (ConstArray(y),), t)
         note_contents(ev, made, y, args)
         return made
     if type(y) is tuple:
