@@ -40,12 +40,13 @@ def print_texts(texts: tuple[str, ...], sep: str, end: str, flush: bool, file: s
 @contextmanager
 def silent() -> Iterator[None]:
     """Print and log nothing, while the generic tier runs a function again that has done so."""
-    import logging  # imported on first use only
-
-    before = logging.root.manager.disable
-    logging.disable(sys.maxsize)
+    logging: Any = sys.modules.get("logging")  # nothing is logged where it is not imported
+    before = 0 if logging is None else logging.root.manager.disable
+    if logging is not None:
+        logging.disable(sys.maxsize)
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             yield
     finally:
-        logging.disable(before)
+        if logging is not None:
+            logging.disable(before)
