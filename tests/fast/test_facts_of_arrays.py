@@ -106,6 +106,38 @@ def test_writes_to_read_only_arrays(f):
             ad.gradient(f, X)
 
 
+KEPT = {}
+
+
+def returned(x):
+    y = x * x
+    y.setflags(write=False)
+    return y
+
+
+def in_a_tuple(x):
+    y = x * x
+    y.flags.writeable = False
+    return x.sum(), [y[1:], y.T]
+
+
+def stored(x):
+    KEPT["y"] = x * x
+    KEPT["y"].setflags(write=False)
+    return x
+
+
+@pytest.mark.parametrize("f", [returned, in_a_tuple, stored, lambda x: x.imag])
+def test_read_only_results(f):
+    """What is seen outside is read-only there, too."""
+    for _ in range(2):
+        y, _ = ad.pullback(f, X)
+        with pytest.raises(ValueError, match="read-only"):
+            {"in_a_tuple": lambda: y[1][0], "stored": lambda: KEPT["y"]}.get(
+                f.__name__, lambda: y
+            )()[:] = 1.0
+
+
 def test_arguments_stay_locked():
     x = X.copy()
 

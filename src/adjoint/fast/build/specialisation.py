@@ -250,6 +250,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if one:
         demand_real_scalar(given[0], ev)
     ends = (*map(ev.operand, given), *more)
+    if any(not ev.locked.isdisjoint(ev.aliased_by(x)) for x in ends):
+        raise NotCovered("a read-only array that is seen outside")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     if ev.written:
         primal = with_aliases(ev, primal)
